@@ -35,9 +35,8 @@ pub trait Host: Send + Sync + 'static {
     fn before_input(&self, session: Session) -> BoxFuture<Changed>;
     /// Keeps a rule that was given for good; tells where.
     fn keep_rule(&self, rule: Rule) -> BoxFuture<Result<String, String>>;
-    /// Opens the person's editor on a text, and gives what was saved; `None` when nothing was. The
-    /// terminal is free meanwhile.
-    fn edit(&self, text: String) -> BoxFuture<Result<Option<String>, String>>;
+    /// Opens the person's editor on a text, and gives what was saved. The terminal is free meanwhile.
+    fn edit(&self, text: String) -> BoxFuture<Edited>;
     /// The bytes of the image that was copied last, of [`IMAGE_BYTES_MAX`](crate::IMAGE_BYTES_MAX)
     /// at most.
     fn copied_image(&self) -> BoxFuture<Result<Vec<u8>, String>>;
@@ -51,6 +50,15 @@ pub trait Host: Send + Sync + 'static {
     fn background(&self, background: Background) -> Option<Theme>;
     /// What there is to tell about a topic.
     fn tell(&self, topic: Topic, session: Session) -> BoxFuture<Result<Told, String>>;
+}
+
+/// What an editor left.
+#[derive(Debug, Default)]
+pub struct Edited {
+    /// What was saved, unless it is what was there before.
+    pub text: Option<String>,
+    /// What went wrong; what was saved before that counts all the same.
+    pub wrong: Option<String>,
 }
 
 /// What changed around a session.

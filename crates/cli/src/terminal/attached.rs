@@ -12,7 +12,7 @@ use heeler_settings::{Keep, Loaded, TuiPreferences};
 use heeler_store::FileStore;
 use heeler_tui::app::Topic;
 use heeler_tui::composer::HistoryFile;
-use heeler_tui::host::{Asking, Changed, Facts, Glance, Host, SessionRow, Told};
+use heeler_tui::host::{Asking, Changed, Edited, Facts, Glance, Host, SessionRow, Told};
 use heeler_tui::theme::{Background, Theme};
 use heeler_tui::{Window, run as run_window};
 use tokio::sync::mpsc;
@@ -175,7 +175,7 @@ impl Host for Guest {
         })
     }
 
-    fn edit(&self, text: String) -> BoxFuture<Result<Option<String>, String>> {
+    fn edit(&self, text: String) -> BoxFuture<Edited> {
         editor::edited(&self.environment, text)
     }
 

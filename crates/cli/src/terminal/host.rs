@@ -16,7 +16,7 @@ use heeler_sandbox::Launcher;
 use heeler_settings::{Keep, Loaded, TuiPreferences};
 use heeler_store::FileStore;
 use heeler_tui::app::Topic;
-use heeler_tui::host::{Changed, Facts, Glance, Host, SessionRow, Told};
+use heeler_tui::host::{Changed, Edited, Facts, Glance, Host, SessionRow, Told};
 use heeler_tui::theme::{Background, Theme};
 
 use crate::exec::{choose, no_box};
@@ -273,7 +273,7 @@ impl Host for TerminalHost {
         })
     }
 
-    fn edit(&self, text: String) -> BoxFuture<Result<Option<String>, String>> {
+    fn edit(&self, text: String) -> BoxFuture<Edited> {
         editor::edited(&self.0.environment, text)
     }
 

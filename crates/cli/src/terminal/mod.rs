@@ -22,6 +22,7 @@ use heeler_attach::Questions;
 use heeler_core::{Clock as _, Mode};
 use heeler_engine::{Session, SystemClock};
 use heeler_settings::TuiPreferences;
+use heeler_store::FileStore;
 use heeler_tui::composer::HistoryFile;
 use heeler_tui::host::Facts;
 use heeler_tui::{Window, run as run_window};
@@ -110,6 +111,7 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
             Some(existing) => host.go_on(existing.id, first).await?,
             None => host.begin().await?,
         };
+        let journals = store.clone();
         let cleaning = Cleaning::begin(store, SystemClock.now());
         let window = Window {
             facts,
@@ -129,7 +131,7 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
         };
         let (session, shown) = run_window(session, window).await;
         // Also when the terminal is gone: what was done is kept, and nothing runs on.
-        leave(session).await;
+        leave(session, &journals).await;
         shown.context("the window ended")?;
         cleaning.finish();
         Ok(Some(Exit::Done))
@@ -161,11 +163,12 @@ async fn prepare_or_help(
 }
 
 /// Says how to go on, and closes the session: what runs is stopped, and everything is written.
-async fn leave(session: Session) {
+async fn leave(session: Session, journals: &FileStore) {
     let id = session.id().clone();
     let (view, _) = session.subscribe();
     session.close().await;
-    if !view.messages.is_empty() {
+    // Somebody may have taken it away meanwhile, which ended the session.
+    if !view.messages.is_empty() && journals.journal_path(&id).exists() {
         say_within(
             END_PATIENCE,
             format_args!("heeler: `heeler --resume {id}` goes on with this session"),

@@ -100,6 +100,16 @@ impl App {
         };
         let (name, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let (name, argument) = (name.to_ascii_lowercase(), argument.trim().to_owned());
+        let is_known = COMMANDS.iter().any(|command| command.name == name);
+        let is_said = if is_known {
+            name != "compact" || !is_too_long(&argument)
+        } else {
+            argument.is_empty()
+        };
+        if !is_said {
+            // Words of somebody who made a slip.
+            self.composer.take_back(submission.draft);
+        }
         self.command(&name, &argument, now)
     }
 
@@ -107,6 +117,11 @@ impl App {
         if self.is_guest && is_owners(name, argument) {
             let is_mode = matches!(name, "mode" | "plan");
             return self.refuse(if is_mode { OWNERS_MODE } else { OWNERS });
+        }
+        if wants_rest(name, argument)
+            && let Some(why) = self.stays()
+        {
+            return self.refuse(why);
         }
         // What is answered on the screen stands below what was asked.
         if matches!(
@@ -122,12 +137,10 @@ impl App {
                 Vec::new()
             }
             "model" if argument.is_empty() => vec![Action::Tell(Topic::Models)],
-            "model" if self.is_busy() => self.refuse("a turn runs; stop it first (Esc)"),
             "model" => vec![Action::Model(argument.to_owned())],
             "mode" => self.mode_command(argument),
             "plan" => self.set_mode(Mode::Plan),
             "compact" => self.compact(argument),
-            "clear" if self.is_busy() => self.refuse("a turn runs; stop it first (Esc)"),
             "clear" => vec![Action::Clear],
             "context" => vec![Action::Tell(Topic::Context(self.status.last()))],
             "cost" => vec![Action::Tell(Topic::Cost)],
@@ -136,11 +149,7 @@ impl App {
             "doctor" => vec![Action::Tell(Topic::Doctor)],
             "diff" => vec![Action::Tell(Topic::Difference)],
             "bug" => vec![Action::Tell(Topic::Bug(argument.to_owned()))],
-            "init" if self.is_busy() => self.refuse("a turn runs; stop it first (Esc)"),
             "init" => self.say(Draft::from(INIT).into(), now),
-            "sessions" | "resume" | "fork" if self.is_busy() => {
-                self.refuse("a turn runs; stop it first (Esc)")
-            }
             "resume" if !argument.is_empty() => vec![Action::OpenMeant(argument.to_owned())],
             "sessions" | "resume" => vec![Action::List],
             "rename" => match argument.parse() {
@@ -200,7 +209,7 @@ impl App {
         if focus.eq_ignore_ascii_case("undo") {
             return self.at_the_pause("what was replaced is put back", Action::UndoCompaction);
         }
-        if focus.chars().count() > FOCUS_CHARS_MAX {
+        if is_too_long(focus) {
             let why =
                 format!("what a summary is to look at has at most {FOCUS_CHARS_MAX} characters");
             return self.refuse(&why);
@@ -242,6 +251,17 @@ fn is_owners(name: &str, argument: &str) -> bool {
         "plan" | "clear" | "diff" | "permissions" | "sessions" | "resume" | "fork" | "bug" => true,
         _ => false,
     }
+}
+
+/// Whether a summary cannot look at all of this.
+fn is_too_long(focus: &str) -> bool {
+    focus.chars().count() > FOCUS_CHARS_MAX
+}
+
+/// Whether that is for a session in which nothing is under way: it leaves it, or begins a turn.
+fn wants_rest(name: &str, argument: &str) -> bool {
+    let is_other_model = name == "model" && !argument.is_empty();
+    is_other_model || matches!(name, "clear" | "init" | "sessions" | "resume" | "fork")
 }
 
 /// Whether a line is meant as a command, in whatever case: a path such as `/etc/hosts` is not, nor a

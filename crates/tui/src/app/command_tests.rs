@@ -88,11 +88,25 @@ fn a_turn_that_runs_is_not_left_by_a_command() {
         claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
     "#]],
     );
+    // It is in the journal, which the next process reads.
+    let id = play.app.queued[0].id.clone();
+    play.happens(Happened::Steered(id, Ok(true)));
     play.sees(finishes(heeler_core::TurnOutcome::Cancelled));
     assert!(is_left(&mut play));
     // Who is a guest cuts off nothing.
     let mut play = Play::guest(70, 20);
     assert!(is_left(play.sees(begins())));
+}
+
+#[test]
+fn words_behind_a_slip_of_a_command_are_written_again() {
+    let long = format!("/compact {}", "many words ".repeat(200));
+    for words in ["/fix the tests of the parser", long.trim()] {
+        let mut play = Play::new(70, 20);
+        play.happens(Happened::Pasted(words.into())).types("<CR>");
+        assert!(!play.asks().contains("Compact("));
+        assert_eq!(play.app.composer.text(), words);
+    }
 }
 
 #[test]

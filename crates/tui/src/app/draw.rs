@@ -134,7 +134,7 @@ impl App {
             lines.extend(rows);
         } else if self.prompts.is_open() {
             let held = self.held(look.now);
-            let is_writing = held == Some(Held::Writes);
+            let is_writing = held == Some(Held::Writes) || self.prompts.is_answered();
             let mut written = Vec::new();
             let written_at = is_writing.then(|| self.composed_below(&mut written, look));
             let drawn = self.asked(&mut lines, written.len(), held, look);

@@ -48,6 +48,18 @@ fn what_is_written_about_what_others_answered_is_kept_and_not_sent() {
     }
 }
 
+/// Each: whose answer counts, and what becomes of the reason that was sent here.
+#[test]
+fn a_reason_that_came_too_late_is_written_again() {
+    for (by, expected) in [("terminal", ""), ("attached terminal", "because")] {
+        let mut play = asked_here();
+        assert!(play.types("nbecause<CR>").asks().contains("because"));
+        let (id, by) = (PermissionId::first(call_id(0)), by.into());
+        play.sees(Event::PermissionDecided { id, decision: Decision::Once, by });
+        assert_eq!(play.app.composer.text(), expected);
+    }
+}
+
 #[test]
 fn an_answer_that_comes_too_late_stands_behind_the_draft() {
     let mut play = Play::quick(70, 24);
@@ -172,6 +184,43 @@ fn what_the_history_does_not_keep_is_not_said_to_be_there() {
     let mut play = Play::guest(100, 24);
     play.happens(Happened::Pasted("many\n".repeat(4_000))).happens(Happened::Ended);
     assert!(play.shows().contains("goes with this window"), "{}", play.shows());
+}
+
+/// The terminal goes, or the program is told to end.
+#[test]
+fn what_is_written_and_said_nowhere_else_is_for_the_history() {
+    let unsaid = |play: &mut Play| -> Vec<String> {
+        let now = play.now;
+        play.app.unsaid(now).iter().map(|draft| draft.text()).collect()
+    };
+    // What was sent is there already, and so is what was recalled; what that covers is not.
+    let mut play = Play::new(70, 24);
+    play.types("sent<CR>");
+    assert!(unsaid(&mut play).is_empty());
+    assert_eq!(unsaid(play.types("a draft")), ["a draft"]);
+    assert_eq!(unsaid(play.types("<Home><Up>")), ["a draft"]);
+    // What the command line said is in none.
+    let mut play = Play::new(70, 24);
+    play.happens(Happened::Given(Box::new(Draft::from("at once").into())));
+    assert_eq!(unsaid(&mut play), ["at once"]);
+    // An answer beside a draft, and the letter that would have answered.
+    let mut play = Play::quick(70, 24);
+    play.sees(begins()).types("a draft").passes(3_000);
+    play.happens(Happened::Asked(1, question())).passes(1_000).types("8080");
+    assert_eq!(unsaid(&mut play), ["8080", "a draft"]);
+    assert_eq!(unsaid(asked_here().types("y")), ["y"]);
+    // What is kept is kept once.
+    let mut play = Play::guest(70, 24);
+    play.types("a draft").happens(Happened::Ended);
+    assert!(unsaid(&mut play).is_empty());
+}
+
+#[test]
+fn an_answer_that_nobody_waits_for_any_more_is_written_again() {
+    let mut play = Play::quick(70, 24);
+    play.sees(begins()).types("a draft").happens(Happened::Unheard("port 8080".into()));
+    assert_eq!(play.app.composer.text(), "a draft\nport 8080");
+    assert!(play.shows().contains("! this is not asked any more"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Keeps keys that were meant for something else from answering what is asked meanwhile.
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyCode, KeyEvent};
 use heeler_core::Timestamp;
 
 use super::prompt::Asked;
@@ -29,6 +29,8 @@ pub(super) struct Guard {
     has_draft: bool,
     /// When something was last answered here that had more behind it.
     answered: Option<Timestamp>,
+    /// The key that answered last, and when it was last pressed.
+    answer: Option<(KeyCode, Timestamp)>,
     /// What was last shown.
     shown: Option<Asked>,
     held: Option<(Held, Timestamp)>,
@@ -96,8 +98,18 @@ impl Guard {
 
     /// What was asked is answered; `has_more` tells whether more stands behind it. What is asked
     /// later is no matter of the same key: a model has to answer first.
-    pub(super) fn answered(&mut self, has_more: bool, now: Timestamp) {
+    pub(super) fn answered(&mut self, key: KeyEvent, has_more: bool, now: Timestamp) {
         (self.wrote, self.answered) = (None, has_more.then_some(now));
+        self.answer = Some((key.code, now));
+    }
+
+    /// Whether somebody still has the key down that answered, or pressed it twice.
+    pub(super) fn repeats(&mut self, key: KeyEvent, now: Timestamp) -> bool {
+        let is_same = |(code, at): &(KeyCode, Timestamp)| {
+            *code == key.code && now.since(*at) < ANSWERED_MILLIS
+        };
+        self.answer = self.answer.filter(is_same).map(|(code, _)| (code, now));
+        self.answer.is_some()
     }
 
     /// This is asked on the screen now; `is_begun` tells whether something is written and not sent.

@@ -58,7 +58,12 @@ impl App {
                 }
             };
         }
-        if self.prompts.is_open() {
+        if self.prompts.is_answered() {
+            // Whoever owns the session may take long; what is written meanwhile is a message.
+            if self.guard.repeats(key, now) {
+                return Vec::new();
+            }
+        } else if self.prompts.is_open() {
             return match self.held(now) {
                 Some(held) => self.held_key(held, key, now),
                 None => self.prompt_key(key, now),
@@ -114,7 +119,7 @@ impl App {
             };
         };
         if actions.iter().any(|action| matches!(action, Action::Decide(..) | Action::Answer(..))) {
-            self.guard.answered(has_more, now);
+            self.guard.answered(key, has_more, now);
         } else if is_written_in {
             self.guard.wrote_there(now);
         }
@@ -219,12 +224,17 @@ impl App {
 
     pub(super) fn pasted(&mut self, text: &str, now: Timestamp) -> Vec<Action> {
         let is_elsewhere = matches!(self.held(now), Some(Held::New | Held::Writes));
-        let is_open = self.pager.is_none() && self.picker.is_none();
-        if is_open && text.is_empty() && !self.prompts.is_open() {
+        let is_covered = self.pager.is_some() || self.picker.is_some();
+        if !is_covered && text.is_empty() && !self.prompts.is_open() {
             // What was copied is no text.
             return vec![Action::PasteImage];
         }
-        if is_open && (is_elsewhere || !self.prompts.pasted(text)) {
+        if let Some(picker) = self.picker.as_mut().filter(|_| text.lines().count() == 1) {
+            picker.paste(text);
+            return self.glance();
+        }
+        // What covers the rest takes none; it stands there when that is seen again.
+        if is_covered || is_elsewhere || !self.prompts.pasted(text) {
             let mut actions = self.write_pressed(now);
             let answer = self.composer.paste(text);
             self.note_written(&answer, now);
@@ -255,8 +265,8 @@ impl App {
             return Vec::new();
         }
         // Who is a guest leaves the turn to its owner; Esc stops it all the same.
-        let begins = self.begins.is_some();
-        if !self.is_guest && (self.is_busy() || begins || self.prompts.is_open()) {
+        let is_said = self.untaken().next().is_some();
+        if !self.is_guest && (self.is_busy() || is_said || self.prompts.is_open()) {
             return self.stop();
         }
         if !self.composer.is_empty() {
@@ -312,13 +322,13 @@ impl App {
     fn left_over(&mut self, key: KeyEvent, now: Timestamp) -> Vec<Action> {
         match key.code {
             KeyCode::Esc if self.has_to_stop() => self.stop(),
-            KeyCode::Up => match self.queued.last() {
-                Some(queued) => vec![Action::TakeBack(queued.id.clone())],
-                None => {
+            KeyCode::Up => {
+                let taken = self.take_last_back();
+                if taken.is_none() {
                     self.composer.recall_older();
-                    Vec::new()
                 }
-            },
+                taken.unwrap_or_default()
+            }
             KeyCode::BackTab => self.next_mode(),
             _ if is_control(key, 'v') => vec![Action::PasteImage],
             _ if is_control(key, 'd') => self.leave(),
@@ -331,6 +341,14 @@ impl App {
     pub(super) fn leave(&mut self) -> Vec<Action> {
         if self.is_busy() && !self.is_guest {
             return self.refuse("a turn runs: Esc stops it, and then Ctrl-D leaves");
+        }
+        if self.has_untaken() {
+            // An owner that is suspended takes nothing, and gives nothing back.
+            let next = match self.is_guest || self.is_switching {
+                true => "; Ctrl-C twice leaves all the same",
+                false => ": Esc takes it back, and then Ctrl-D leaves",
+            };
+            return self.refuse(&format!("what you said is not taken in yet{next}"));
         }
         vec![Action::Quit]
     }

@@ -104,3 +104,16 @@ fn a_page_that_was_kept_is_the_one_that_is_made_anew() {
     play.sees(replies("End.", &[])).sees(finishes(TurnOutcome::Done));
     check(&mut play, "ends");
 }
+
+#[test]
+fn a_paste_while_something_covers_what_is_written_stands_there_afterwards() {
+    let (mut play, _) = long(2);
+    play.happens(Happened::Pasted("pasted".into())).types("q");
+    assert_eq!(play.app.composer.text(), "pasted");
+    // A list is narrowed by a line, and by no more than that.
+    let mut play = Play::new(70, 24);
+    play.happens(Happened::Sessions(Vec::new())).happens(Happened::Pasted("apples".into()));
+    assert!(play.shows().contains("Go on with which session? apples"), "{}", play.shows());
+    play.happens(Happened::Pasted("two\nlines".into())).types("<Esc>");
+    assert_eq!(play.app.composer.text(), "two\nlines");
+}

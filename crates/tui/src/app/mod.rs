@@ -36,7 +36,7 @@ use std::sync::Arc;
 use heeler_core::{Mode, SessionId, Settings, Timestamp};
 use ratatui::text::Line;
 
-use crate::composer::{Composer, ComposerSettings, History};
+use crate::composer::{Composer, ComposerSettings, Draft, History};
 use crate::host::{Facts, Told, WindowLook};
 use crate::text::Highlight;
 use crate::theme::{Signs, Theme};
@@ -47,7 +47,7 @@ use over::Over;
 use pager::{Paged, Pager};
 use picker::{Picked, Picker};
 use plain::Told as Spoken;
-use prompt::Prompts;
+use prompt::{CutOff, Prompts};
 use say::{Begins, Other, Queued};
 use status::Status;
 pub use values::{Action, Happened, Opened, Topic};
@@ -73,6 +73,8 @@ pub struct App {
     paged: Option<Paged>,
     /// What is about to begin a turn.
     begins: Option<Begins>,
+    /// A turn began, and nobody has spoken in it yet.
+    is_turn_new: bool,
     /// Inputs that wait for the running turn, oldest first.
     queued: Vec<Queued>,
     /// Those of others.
@@ -96,8 +98,12 @@ pub struct App {
     is_unfinished: bool,
     /// Whether another session is on its way, for which what is said is meant.
     is_switching: bool,
-    /// The session was closed elsewhere.
+    /// Whether something was said that waits for it.
+    holds: bool,
+    /// The session is closed, and no other is shown in its place.
     over: Option<Over>,
+    /// Why the last turn failed, as long as nothing else was told since.
+    failure: Option<String>,
     /// When the last key was pressed.
     last_key: Option<Timestamp>,
     /// When Ctrl-C was pressed with nothing to stop: once more leaves.
@@ -152,6 +158,7 @@ impl App {
             pager: None,
             paged: None,
             begins: None,
+            is_turn_new: false,
             queued: Vec::new(),
             others: Vec::new(),
             n_queued: 0,
@@ -163,7 +170,9 @@ impl App {
             height: size.1,
             is_unfinished: false,
             is_switching: false,
+            holds: false,
             over: None,
+            failure: None,
             last_key: None,
             leaving: None,
             sought: None,
@@ -219,9 +228,14 @@ impl App {
                 self.prompts.object(id, why);
                 Vec::new()
             }
+            Happened::Unheard(answer) => {
+                self.write_on(CutOff(Draft::from(&*answer)), now);
+                Vec::new()
+            }
             Happened::TakenBack(id, was_queued) => {
-                if was_queued {
-                    self.take_back(&id);
+                match was_queued {
+                    true => drop(self.take_back(&id)),
+                    false => self.goes_on(&id),
                 }
                 Vec::new()
             }
@@ -309,6 +323,18 @@ impl App {
     /// Another session is on its way, or is not after all.
     pub fn switches(&mut self, is_switching: bool) {
         self.is_switching = is_switching;
+        self.holds &= is_switching;
+    }
+
+    /// Why the last turn failed, when that is the last that the session told.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+
+    /// Writes what was to be said before what is written.
+    pub fn write_again(&mut self, draft: Draft) {
+        self.composer.take_back(draft);
     }
 
     /// Shows these settings: they are being set.
@@ -353,7 +379,11 @@ impl App {
     fn picked(&mut self, picked: Picked) -> Vec<Action> {
         match picked {
             Picked::Nothing => Vec::new(),
-            Picked::Session(id) => vec![Action::Open(id)],
+            Picked::Session(id) => match self.stays() {
+                // Something was said since the list was asked for.
+                Some(why) => self.refuse(why),
+                None => vec![Action::Open(id)],
+            },
         }
     }
 }

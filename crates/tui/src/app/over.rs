@@ -1,10 +1,11 @@
-//! The end of a session that another process had open: whoever writes goes on writing here, and not
-//! into the shell behind the window.
+//! The end of a session, where another process had it open or its journal cannot be written: whoever
+//! writes goes on writing here, and not into the shell behind the window.
 
 use crossterm::event::{KeyCode, KeyEvent};
 use heeler_core::Timestamp;
 
 use super::keys::is_control;
+use super::prompt::CutOff;
 use super::{Action, App};
 use crate::composer::{Draft, keeps_whole};
 use crate::transcript::Note;
@@ -23,12 +24,13 @@ impl App {
         self.over.is_some()
     }
 
-    /// The session was closed elsewhere, and all it told is seen. Who writes is told so.
+    /// The session is closed, and all it told is seen. Who writes is told so.
     pub(super) fn ended(&mut self, now: Timestamp) -> Vec<Action> {
         self.over = Some(Over { kept: Draft::default() });
         (self.pager, self.paged, self.picker) = (None, None, None);
         let mut actions = self.write_pressed(now);
-        self.take_unsent_back();
+        self.switches(false);
+        self.take_untaken_back();
         self.prompts.clear();
         if let Some(cut_off) = self.prompts.cut_off() {
             self.write_on(cut_off, now);
@@ -49,8 +51,11 @@ impl App {
                  long, and no copied image"
             }
         };
-        let text =
-            format!("the session was closed where it was open{kept}. Enter or Ctrl-D leaves");
+        let ended = match self.is_guest {
+            true => "the session was closed where it was open",
+            false => "the session is closed",
+        };
+        let text = format!("{ended}{kept}. Enter or Ctrl-D leaves");
         self.transcript.note(Note::warning(text));
         actions.extend(self.keep_written());
         actions
@@ -85,6 +90,22 @@ impl App {
     pub(super) fn leaves_at(&self) -> Option<Timestamp> {
         let leaves = self.is_over() && self.composer.is_empty();
         self.last_key.filter(|_| leaves).map(|at| at.plus(STILL_MILLIS))
+    }
+
+    /// What was written here or said, and stands nowhere else: the window goes, and the history is to
+    /// have it.
+    pub fn unsaid(&mut self, now: Timestamp) -> Vec<Draft> {
+        self.write_pressed(now);
+        self.prompts.clear();
+        let cut_off = self.prompts.cut_off().map(|CutOff(draft)| draft);
+        let untaken = self.untaken().cloned().chain(cut_off);
+        let mut drafts: Vec<Draft> = untaken.chain(self.composer.unsent()).collect();
+        let known = self.composer.history().drafts();
+        let kept = self.over.as_ref().map(|over| &over.kept);
+        drafts.retain(|draft| {
+            !draft.is_blank() && !known.contains(draft) && kept.is_none_or(|kept| kept != draft)
+        });
+        drafts
     }
 
     fn is_still(&self, now: Timestamp) -> bool {

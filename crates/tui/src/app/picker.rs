@@ -102,6 +102,13 @@ impl Picker {
         Chosen::Goes
     }
 
+    /// Narrows it by what was pasted.
+    pub(super) fn paste(&mut self, text: &str) {
+        let room = QUERY_CHARS_MAX.saturating_sub(self.query.chars().count());
+        self.query.extend(text.chars().filter(|c| !c.is_control()).take(room));
+        self.narrow();
+    }
+
     /// The session that is to be looked at: the chosen one, once.
     pub(super) fn wants(&mut self) -> Option<SessionId> {
         let id = self.chosen()?.clone();

@@ -120,7 +120,8 @@ impl App {
             let column = column.min(self.width.saturating_sub(1));
             return (broken(&lines, width), Place { column, row: 0 });
         }
-        if self.prompts.is_open() && !self.is_written_elsewhere(look.now) {
+        let is_message = self.prompts.is_answered() && !self.composer.is_empty();
+        if self.prompts.is_open() && !is_message && !self.is_written_elsewhere(look.now) {
             let (lines, (column, row)) = self.prompts.spoken_live(self.width, look);
             return (lines, Place { column, row });
         }

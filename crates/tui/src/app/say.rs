@@ -1,6 +1,6 @@
 //! What is said: as a turn, to the one that runs, or to the one that an earlier process left.
 
-use heeler_core::{SteeringId, Timestamp, TurnOutcome};
+use heeler_core::{Block, SteeringId, Timestamp, TurnOutcome, View};
 
 use super::{Action, App};
 use crate::composer::{Draft, Submission};
@@ -9,12 +9,17 @@ use crate::transcript::Note;
 /// Nobody is told that a word is not taken yet before it took so long.
 const TAKEN_MILLIS: u64 = 1_000;
 
+/// Why somebody does not leave yet who said something just now.
+const UNTAKEN: &str = "what you said is not taken in yet; Esc takes it back";
+
 /// An input that waits for the running turn.
 pub(super) struct Queued {
     pub(super) id: SteeringId,
     pub(super) shown: String,
     pub(super) draft: Draft,
     way: Way,
+    /// Somebody asked here to have it back.
+    is_wanted: bool,
 }
 
 /// How far an input is.
@@ -28,7 +33,8 @@ enum Way {
     Over,
 }
 
-/// An input that is to begin a turn, until that has begun: hooks may hear it for long.
+/// An input that is to begin a turn, until it is said in one: hooks may hear it for long, and others
+/// begin turns meanwhile.
 pub(super) struct Begins {
     number: u64,
     at: Timestamp,
@@ -42,10 +48,32 @@ pub(super) struct Other {
     shown: Option<String>,
 }
 
+impl Queued {
+    fn is_untaken(&self) -> bool {
+        matches!(self.way, Way::Sent(_))
+    }
+}
+
 impl App {
     /// Whether a turn runs.
     pub(super) fn is_busy(&self) -> bool {
         self.transcript.running_since().is_some()
+    }
+
+    /// Whether something was said here that is not in a journal yet.
+    pub(super) fn has_untaken(&self) -> bool {
+        self.holds || self.untaken().next().is_some()
+    }
+
+    /// Why the session that is shown cannot be left now, if so.
+    pub(super) fn stays(&self) -> Option<&'static str> {
+        if self.is_busy() {
+            return Some("a turn runs; stop it first (Esc)");
+        }
+        if self.holds {
+            return Some("another session is being opened");
+        }
+        self.has_untaken().then_some(UNTAKEN)
     }
 
     /// Says what was written: to the running turn, or as a turn of its own.
@@ -56,6 +84,7 @@ impl App {
             actions.push(self.resume(now));
         } else if self.is_switching {
             // It is said in the session that comes.
+            self.holds = true;
             return vec![Action::Say(0, Box::new(submission))];
         } else if !self.is_busy() && !self.is_guest && self.begins.is_none() {
             self.n_queued += 1;
@@ -67,17 +96,45 @@ impl App {
         self.n_queued += 1;
         let id = SteeringId(format!("{}-{}", self.queue_name, self.n_queued));
         let (shown, draft) = (submission.shown.clone(), submission.draft.clone());
-        self.queued.push(Queued { id: id.clone(), shown, draft, way: Way::Sent(now) });
+        let way = Way::Sent(now);
+        self.queued.push(Queued { id: id.clone(), shown, draft, way, is_wanted: false });
         actions.push(Action::Steer(id, Box::new(submission)));
         actions
     }
 
-    /// The turn of this input is over, or there is none: it is written again if it was not even begun.
+    /// The turn of this input is over, or there is none: it is written again if it was not even said, as
+    /// when it was stopped before, or a hook kept it away.
     pub(super) fn said(&mut self, number: u64, outcome: &TurnOutcome) {
-        let begins = self.begins.take_if(|begins| begins.number == number);
-        if let Some(begins) = begins.filter(|_| *outcome == TurnOutcome::Cancelled) {
-            self.composer.take_back(begins.draft);
+        let Some(begins) = self.begins.take_if(|begins| begins.number == number) else { return };
+        match outcome {
+            TurnOutcome::Cancelled | TurnOutcome::Denied { .. } => {}
+            TurnOutcome::Failed { message } => {
+                // Of a turn that did not begin nobody else tells why.
+                if self.failure.as_ref() != Some(message) {
+                    self.transcript.note(Note::error(message.clone()));
+                }
+            }
+            // It was said, and that was missed.
+            _ => return,
         }
+        self.composer.take_back(begins.draft);
+    }
+
+    /// Somebody speaks. Whoever does so first in a turn began it, unless it is steering.
+    pub(super) fn speaks(&mut self, is_steering: bool) {
+        if std::mem::take(&mut self.is_turn_new) && !is_steering {
+            self.begins = None;
+        }
+    }
+
+    /// Of what was missed it is known alone what was said by now.
+    pub(super) fn missed(&mut self, view: &View) {
+        self.is_turn_new = false;
+        self.begins.take_if(|begins| {
+            let text = begins.draft.text();
+            let says = |block: &Block| block.as_text() == Some(&*text);
+            view.messages.iter().any(|message| message.blocks.iter().any(says))
+        });
     }
 
     /// Whether there is something that a stop would stop or take back.
@@ -118,7 +175,10 @@ impl App {
             Ok(true) => Way::Written,
             Ok(false) => Way::Over,
             Err(why) => {
-                if self.take_back(id) {
+                let is_it = |queued: &&Queued| queued.id == *id;
+                let is_wanted = self.queued.iter().find(is_it).is_some_and(|it| it.is_wanted);
+                // Who asked to have it back knows why it is.
+                if self.take_back(id) && !is_wanted {
                     self.transcript.note(Note::error(why));
                 }
                 return;
@@ -166,7 +226,8 @@ impl App {
 
     /// What waits for a turn that is stopped is not to begin the next: it is written again. The newest
     /// first, since each is put before what is written. What others said goes back to them.
-    pub(super) fn take_all_back(&self) -> Vec<Action> {
+    pub(super) fn take_all_back(&mut self) -> Vec<Action> {
+        self.queued.iter_mut().for_each(|queued| queued.is_wanted = true);
         let own = self.queued.iter().map(|queued| &queued.id);
         // What work in the background came to says nothing, and stays.
         let others =
@@ -174,15 +235,41 @@ impl App {
         others.chain(own).rev().cloned().map(Action::TakeBack).collect()
     }
 
-    /// Puts what nobody took back into what is written.
-    pub(super) fn take_unsent_back(&mut self) {
-        let is_unsent = |queued: &&Queued| matches!(queued.way, Way::Sent(_));
-        let ids: Vec<_> =
-            self.queued.iter().rev().filter(is_unsent).map(|queued| queued.id.clone()).collect();
-        for id in ids {
-            self.take_back(&id);
+    /// Takes back what was said last here and waits; `None` when nothing does.
+    pub(super) fn take_last_back(&mut self) -> Option<Vec<Action>> {
+        if let Some(queued) = self.queued.last_mut() {
+            queued.is_wanted = true;
+            return Some(vec![Action::TakeBack(queued.id.clone())]);
         }
-        self.queued.clear();
+        self.begins.as_ref()?;
+        // A turn that others began meanwhile is not stopped for that.
+        Some(if self.is_busy() { Vec::new() } else { vec![Action::Cancel] })
+    }
+
+    /// What somebody asked to have back is delivered already, or still on its way.
+    pub(super) fn goes_on(&mut self, id: &SteeringId) {
+        self.queued
+            .iter_mut()
+            .filter(|queued| queued.id == *id)
+            .for_each(|it| it.is_wanted = false);
+    }
+
+    /// Puts what nobody took back into what is written.
+    pub(super) fn take_untaken_back(&mut self) {
+        for queued in std::mem::take(&mut self.queued).into_iter().rev() {
+            if queued.is_untaken() {
+                self.composer.take_back(queued.draft);
+            }
+        }
+        if let Some(begins) = self.begins.take() {
+            self.composer.take_back(begins.draft);
+        }
+    }
+
+    /// What was said and nobody took, oldest first.
+    pub(super) fn untaken(&self) -> impl Iterator<Item = &Draft> {
+        let queued = self.queued.iter().filter(|queued| queued.is_untaken());
+        self.begins.iter().map(|begins| &begins.draft).chain(queued.map(|queued| &queued.draft))
     }
 
     /// What waits, a line each.

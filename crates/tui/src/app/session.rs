@@ -1,6 +1,6 @@
 //! The session that is shown: opened, and followed by its events.
 
-use heeler_core::{Decision, Event, PermissionId, Timestamp};
+use heeler_core::{Decision, Event, PermissionId, Role, Timestamp, TurnOutcome};
 use heeler_engine::Seen;
 
 use super::{Action, App, Opened, apart, change};
@@ -24,12 +24,14 @@ impl App {
         if self.is_guest {
             self.transcript.note(Note::quiet(GUEST));
         }
-        (self.is_begun, self.is_switching) = (true, false);
+        self.is_begun = true;
+        self.switches(false);
         self.prompts.clear();
         for open in opened.view.permissions.clone() {
             self.prompts.request(open);
         }
-        (self.begins, self.queued) = (None, Vec::new());
+        self.is_turn_new = false;
+        self.take_untaken_back();
         self.wait_now(&opened.view.steering);
         self.know_waiting(opened.waiting.clone());
         self.picker = None;
@@ -52,6 +54,7 @@ impl App {
     pub(super) fn see(&mut self, seen: &Seen, now: Timestamp) -> Vec<Action> {
         self.transcript.see(seen, now);
         self.status.see(seen, now);
+        self.failure = failure(seen);
         if self.is_unfinished && matches!(seen, Seen::Event(envelope) if runs(&envelope.event)) {
             // Somebody at another terminal goes on with it.
             self.is_unfinished = false;
@@ -72,13 +75,22 @@ impl App {
                     }
                 }
                 Event::SteeringQueued { id } => return self.waits(id),
-                Event::SteeringDelivered { id } => self.delivered(id),
+                Event::SteeringDelivered { id } => {
+                    self.speaks(true);
+                    self.delivered(id);
+                }
+                Event::Message { message }
+                    if message.role == Role::User && envelope.agent.is_main() =>
+                {
+                    self.speaks(false);
+                }
                 // This may be seen before the answer to who took it back.
                 Event::SteeringTakenBack { id } => {
                     self.take_back(id);
                 }
-                Event::TurnStarted { .. } if envelope.agent.is_main() => self.begins = None,
+                Event::TurnStarted { .. } if envelope.agent.is_main() => self.is_turn_new = true,
                 Event::TurnFinished { .. } if envelope.agent.is_main() => {
+                    self.is_turn_new = false;
                     self.is_unfinished = false;
                     self.told.has_ended = true;
                     self.prompts.clear();
@@ -87,6 +99,7 @@ impl App {
                 _ => {}
             },
             Seen::Resync(view) => {
+                self.missed(view);
                 self.prompts.replace_requests(view.permissions.iter().cloned());
                 self.is_unfinished &= view.turn.is_some();
                 if view.turn.is_some() && !self.is_unfinished && !self.is_busy() {
@@ -103,9 +116,23 @@ impl App {
         if let Decision::LeavePlan { mode } = decision {
             self.settings.policy.mode = *mode;
         }
-        if self.prompts.decided(id) {
+        let is_own = by == if self.is_guest { "attached terminal" } else { "terminal" };
+        if self.prompts.decided(id, is_own) {
             self.transcript.note(Note::quiet(format!("{}, by {by}", decision_name(decision))));
         }
+    }
+}
+
+/// Why a turn of the session failed, when that is told.
+fn failure(seen: &Seen) -> Option<String> {
+    let Seen::Event(envelope) = seen else { return None };
+    match &envelope.event {
+        Event::TurnFinished { outcome: TurnOutcome::Failed { message }, .. }
+            if envelope.agent.is_main() =>
+        {
+            Some(message.clone())
+        }
+        _ => None,
     }
 }
 

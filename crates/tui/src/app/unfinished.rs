@@ -86,10 +86,116 @@ fn an_input_that_hooks_hear_waits_and_is_written_again_when_it_is_stopped() {
     // What is said behind it is said to its turn; what has begun is not written again.
     let mut play = Play::new(60, 20);
     assert_eq!(asks(play.types("first<CR>second<CR>")), "Say Steer");
-    play.sees(begins());
+    play.sees(begins()).sees(said("first"));
     assert_eq!(asks(play.types("<Esc>")), "TakeBack Cancel");
     play.happens(Happened::Said(1, TurnOutcome::Cancelled));
     assert!(play.app.composer.is_empty());
+}
+
+/// Another terminal, or work in the background, begins a turn while hooks hear what was said here.
+#[test]
+fn an_input_that_waits_for_the_turn_of_others_is_written_again_when_that_is_stopped() {
+    let mut play = Play::new(60, 20);
+    play.types("mine<CR>").asks();
+    play.sees(begins()).sees(Event::SteeringDelivered { id: SteeringId("other".into()) });
+    play.sees(said("theirs")).passes(1_000);
+    assert!(play.shows().contains("  waits: mine"));
+    assert_eq!(asks(play.types("<Up>")), "", "the turn of others goes on");
+    play.types("<C-c>");
+    play.happens(Happened::Said(1, TurnOutcome::Cancelled));
+    assert_eq!(play.app.composer.text(), "mine");
+}
+
+/// Each: how the turn of an input ended that nobody saw begin.
+#[test]
+fn an_input_that_was_not_said_is_written_again_however_it_ended() {
+    let why = || "the disk is full".to_owned();
+    for (outcome, written, told) in [
+        (TurnOutcome::Denied { reason: why() }, "mine", 0),
+        (TurnOutcome::Failed { message: why() }, "mine", 1),
+        (TurnOutcome::Done, "", 0),
+    ] {
+        let mut play = Play::new(60, 20);
+        play.types("mine<CR>").happens(Happened::Said(1, outcome));
+        assert_eq!(play.app.composer.text(), written);
+        assert_eq!(play.shows().matches("the disk is full").count(), told);
+    }
+    // Of what was missed it is known that it was said.
+    let mut play = Play::new(60, 20);
+    let mut view = View::default();
+    [begins(), said("mine"), finishes(TurnOutcome::Cancelled)].iter().for_each(|it| view.apply(it));
+    play.types("mine<CR>").happens(Happened::Seen(Seen::Resync(Box::new(view))));
+    play.happens(Happened::Said(1, TurnOutcome::Cancelled));
+    assert!(play.app.composer.is_empty());
+}
+
+#[test]
+fn who_said_what_is_not_taken_in_yet_does_not_leave_it_behind() {
+    let leaves = "/clear<CR>/fork<CR>/resume x<CR>/sessions<CR>/model other<CR>/quit<CR><C-d>";
+    let heard = |play: &mut Play| {
+        play.types("mine<CR>");
+    };
+    let steered = |play: &mut Play| {
+        play.sees(begins()).sees(said("go")).types("mine<CR>").sees(finishes(TurnOutcome::Done));
+    };
+    for begin in [heard as fn(&mut Play), steered] {
+        let mut play = Play::new(60, 20);
+        begin(&mut play);
+        asks(&mut play);
+        assert_eq!(asks(play.types(leaves)), "");
+        assert_eq!(play.shows().matches("! what you said is not taken in yet").count(), 7);
+        // Nor does who asked for the list before.
+        let picked = Picked::Session(id(2));
+        assert!(play.app.picked(picked).is_empty());
+        assert!(asks(play.types("<C-c><C-c>")).ends_with("Cancel"));
+        // If it comes to that all the same, it is written there.
+        let opened = Opened {
+            id: id(2),
+            view: View::default(),
+            settings: Settings::default(),
+            waiting: Vec::new(),
+            tokens: 0,
+            is_unfinished: false,
+            new_fork: None,
+        };
+        play.happens(Happened::Opened(Box::new(opened)));
+        assert_eq!(play.app.composer.text(), "mine");
+    }
+    // A guest has an owner that may be suspended.
+    let mut play = Play::guest(60, 20);
+    play.types("mine<CR>").asks();
+    assert_eq!(asks(play.types("<C-d>")), "");
+    assert_eq!(asks(play.types("<C-c><C-c>")), "Quit");
+}
+
+#[test]
+fn what_hooks_hear_is_taken_back_by_up_and_said_once() {
+    let mut play = Play::new(60, 20);
+    play.types("mine<CR>").asks();
+    assert_eq!(asks(play.types("<Up>")), "Cancel");
+    play.happens(Happened::Said(1, TurnOutcome::Cancelled));
+    assert_eq!(play.app.composer.text(), "mine");
+}
+
+/// Its own answer says that it is gone, before or after it is given back.
+#[test]
+fn what_was_taken_back_here_is_no_mistake() {
+    for keys in ["<Esc>", "<Up>"] {
+        let mut play = Play::new(60, 20);
+        play.sees(begins()).sees(said("go")).types("mine<CR>");
+        let id = play.app.queued[0].id.clone();
+        play.types(keys).asks();
+        play.happens(Happened::Steered(id.clone(), Err("this was taken back".into())));
+        play.happens(Happened::TakenBack(id, true));
+        assert_eq!(play.app.composer.text(), "mine");
+        assert!(!play.shows().contains("this was taken back"));
+    }
+    // What others took back is told.
+    let mut play = Play::new(60, 20);
+    play.sees(begins()).sees(said("go")).types("mine<CR>");
+    let id = play.app.queued[0].id.clone();
+    play.happens(Happened::Steered(id, Err("this was taken back".into())));
+    assert!(play.shows().contains("✗ this was taken back"));
 }
 
 #[test]

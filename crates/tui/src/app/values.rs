@@ -28,6 +28,8 @@ pub enum Happened {
     Asked(u64, Box<Question>),
     /// A decision did not count, and why.
     Undecided(PermissionId, String),
+    /// Nobody waits any more for this answer to a question.
+    Unheard(String),
     /// What is in the file that a request would change, now.
     Looked(PermissionId, String),
     /// What became of an input for the running turn: whether it waits now, or why nobody took it.

@@ -91,6 +91,11 @@ impl Recalled {
         Some(Self { place, own })
     }
 
+    /// What a search chose.
+    pub(super) fn found(search: &Search, own: String) -> Option<Self> {
+        Some(Self { place: *search.found.get(search.chosen)?, own })
+    }
+
     pub(super) fn draft<'a>(&self, history: &'a History) -> Option<&'a Draft> {
         history.drafts.get(self.place)
     }

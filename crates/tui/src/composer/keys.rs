@@ -2,6 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
+use super::draft::Draft;
 use super::edit::{Did, Way};
 use super::emacs::{self, Outcome};
 use super::{Answer, Composer};
@@ -109,12 +110,17 @@ impl Composer {
         if draft.is_blank() {
             return Answer::Ignored;
         }
+        let own =
+            self.recalled.take().map(|recalled| self.editor.buffer.units.parts(&recalled.own));
         self.editor.buffer.reset(self.editor.kills.texts());
-        self.recalled = None;
         if let Some(vim) = &mut self.vim {
             vim.restart();
         }
         self.history.push(draft.clone());
+        // Who sends what they sent before goes on with what they were writing.
+        if let Some(own) = own.map(|parts| Draft { parts }).filter(|own| !own.is_blank()) {
+            self.set_draft(own);
+        }
         Answer::Submit(draft.into())
     }
 }

@@ -109,7 +109,8 @@ pub enum Answer {
     Ignored,
     /// Taken; the composer may look different now.
     Changed,
-    /// Somebody sent what they wrote; the composer is empty again.
+    /// Somebody sent what they wrote; the composer is empty again, or has what they were writing before
+    /// they recalled what they sent.
     Submit(Submission),
     /// Open this text in an editor, and call [`Composer::set_text`] with what comes back.
     OpenEditor(String),
@@ -210,7 +211,8 @@ impl Composer {
     /// Puts a draft that was sent, and not yet read, back in front of what is written.
     pub fn take_back(&mut self, draft: impl Into<Draft>) {
         self.editor.begin();
-        let mut front = self.encoded(draft.into());
+        let room = TEXT_BYTES_MAX.saturating_sub(self.editor.text().len() + 1);
+        let mut front = self.encoded(draft.into(), room);
         let end = front.len();
         if !self.is_empty() {
             front.push('\n');
@@ -247,7 +249,7 @@ impl Composer {
     /// Writes this in the place of everything, as one change that can be taken back.
     pub fn set_draft(&mut self, draft: impl Into<Draft>) {
         self.editor.begin();
-        let text = self.encoded(draft.into());
+        let text = self.encoded(draft.into(), TEXT_BYTES_MAX);
         self.editor.set(&text);
         self.suggest(false);
         self.settle();
@@ -318,15 +320,24 @@ impl Composer {
         }
     }
 
-    /// The draft as text of this composer; text that is too long to be laid out is folded.
-    fn encoded(&mut self, mut draft: Draft) -> String {
-        for part in &mut draft.parts {
-            if let Part::Text(text) = part
-                && text.len() > UNFOLD_BYTES_MAX
-            {
-                *part = Part::Paste(units::clean(text).into());
+    /// The draft as text of this composer, where there is room for so many bytes; text that is too long
+    /// to be laid out is folded.
+    fn encoded(&mut self, mut draft: Draft, room: usize) -> String {
+        let fold = |draft: &mut Draft, longest: usize| {
+            for part in &mut draft.parts {
+                if let Part::Text(text) = part
+                    && text.len() > longest
+                {
+                    *part = Part::Paste(units::clean(text).into());
+                }
             }
+        };
+        fold(&mut draft, UNFOLD_BYTES_MAX);
+        let text = self.editor.buffer.encode(&draft);
+        if text.len() <= room {
+            return text;
         }
+        fold(&mut draft, 0);
         self.editor.buffer.encode(&draft)
     }
 

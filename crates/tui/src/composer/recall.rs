@@ -2,11 +2,12 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use super::draft::Draft;
 use super::edit::Did;
 use super::graphemes;
 use super::history::{History, Recalled, Search};
 use super::words::{line_end, start_between_blanks};
-use super::{Answer, Composer};
+use super::{Answer, Composer, TEXT_BYTES_MAX};
 
 /// The longest query, in bytes.
 const QUERY_BYTES_MAX: usize = 1_000;
@@ -46,6 +47,13 @@ impl Composer {
         Answer::Changed
     }
 
+    /// What is written and not sent: also what stood here before something older was recalled.
+    pub fn unsent(&self) -> Vec<Draft> {
+        let own = self.recalled.as_ref().map(|recalled| &recalled.own);
+        let own = own.map(|own| Draft { parts: self.editor.buffer.units.parts(own) });
+        own.into_iter().chain([self.draft()]).collect()
+    }
+
     /// Writes what was sent after that, and in the end what stood there at first.
     pub fn recall_newer(&mut self) -> Answer {
         let Some(recalled) = &mut self.recalled else { return Answer::Ignored };
@@ -60,7 +68,8 @@ impl Composer {
 
     fn write_recalled(&mut self) {
         let draft = self.recalled.as_ref().and_then(|recalled| recalled.draft(&self.history));
-        let text = draft.cloned().map(|draft| self.encoded(draft)).unwrap_or_default();
+        let text =
+            draft.cloned().map(|draft| self.encoded(draft, TEXT_BYTES_MAX)).unwrap_or_default();
         self.editor.set(&text);
         self.editor.did = Did::Recalled;
     }
@@ -124,7 +133,11 @@ impl Composer {
     fn accept_found(&mut self) {
         let Some(search) = self.search.take() else { return };
         let Some(draft) = search.draft(&self.history).cloned() else { return };
-        let text = self.encoded(draft);
+        if self.recalled.is_none() && !self.is_empty() {
+            // It comes back when what was found is sent.
+            self.recalled = Recalled::found(&search, self.editor.text().to_owned());
+        }
+        let text = self.encoded(draft, TEXT_BYTES_MAX);
         self.editor.set(&text);
         self.editor.did = Did::Recalled;
     }

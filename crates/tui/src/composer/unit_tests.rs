@@ -1,12 +1,13 @@
 //! Pastes and images: what stands in the text as one piece.
 
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use expect_test::expect;
 
 use super::kills::KILLS_MAX;
 use super::testing::{check, check_with, composer, play, steps};
 use super::{
-    Answer, Attachment, HELD_BYTES_MAX, PASTE_BYTES_MAX, TEXT_BYTES_MAX, UNDO_BYTES_MAX,
-    UNDO_GROUPS_MAX, UNFOLD_BYTES_MAX, UNITS_MAX,
+    Answer, Attachment, Draft, HELD_BYTES_MAX, History, PASTE_BYTES_MAX, TEXT_BYTES_MAX,
+    UNDO_BYTES_MAX, UNDO_GROUPS_MAX, UNFOLD_BYTES_MAX, UNITS_MAX,
 };
 
 #[test]
@@ -312,4 +313,37 @@ fn so_many_changes_and_cuts_are_kept() {
         }
     }
     assert_eq!(composer.editor.kills.texts().count(), KILLS_MAX);
+}
+
+#[test]
+fn for_what_is_taken_back_there_is_always_room() {
+    let long = "a".repeat(60 * 1024);
+    let mut composer = composer();
+    for n in 0..6 {
+        composer.take_back(&*format!("{n}{long}"));
+    }
+    let all: Vec<String> = (0..6).rev().map(|n| format!("{n}{long}")).collect();
+    assert!(composer.text() == all.join("\n"), "{} bytes", composer.text().len());
+}
+
+#[test]
+fn what_was_written_before_something_older_is_recalled_stands_there_when_that_is_sent() {
+    let key = |code, modifiers| KeyEvent::new(code, modifiers);
+    for finds in [false, true] {
+        let mut composer = composer();
+        composer.set_history(History::new([Draft::from("older"), Draft::from("other")]));
+        composer.insert("a draft");
+        if finds {
+            composer.key(key(KeyCode::Char('r'), KeyModifiers::CONTROL));
+            composer.paste("old");
+            composer.key(key(KeyCode::Enter, KeyModifiers::NONE));
+        } else {
+            composer.recall_older();
+            composer.recall_older();
+        }
+        assert_eq!(composer.text(), "older");
+        let sent = composer.key(key(KeyCode::Enter, KeyModifiers::NONE));
+        assert!(matches!(sent, Answer::Submit(sent) if sent.text == "older"));
+        assert_eq!(composer.text(), "a draft");
+    }
 }

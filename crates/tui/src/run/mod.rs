@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crossterm::event::{Event as TerminalEvent, EventStream, KeyEvent};
 use futures::stream::FuturesUnordered;
 use heeler_core::{BoxFuture, Clock, Timestamp};
-use heeler_engine::{Cursor, Session};
+use heeler_engine::{Cursor, Seen, Session};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::app::{App, Happened, Start};
@@ -134,6 +134,7 @@ async fn show(session: &mut Session, window: Window) -> io::Result<()> {
         drawn: None,
         answers: Answers::default(),
         asked_background: None,
+        broke: None,
     };
     let sources = Sources { questions, shutdown, continued, found, colored };
     let shown = running.show(sources, prompt, asks_background).await;
@@ -175,6 +176,8 @@ struct Running {
     answers: Answers,
     /// When it was asked, as long as it did not answer.
     asked_background: Option<Timestamp>,
+    /// Why there is no session any more.
+    broke: Option<String>,
 }
 
 /// What a task came to.
@@ -205,7 +208,7 @@ enum Flow {
 
 impl Running {
     /// Shows it from its first frame until it is taken away, and leaves nothing that would wait for the
-    /// terminal.
+    /// terminal. However it ends, also with the terminal, what is written and not said is in the history.
     async fn show(
         &mut self,
         sources: Sources,
@@ -213,8 +216,17 @@ impl Running {
         asks_background: bool,
     ) -> io::Result<()> {
         let shown = self.show_until_left(sources, prompt, asks_background).await;
+        for draft in self.app.unsaid(self.clock.now()) {
+            self.remember(draft);
+        }
+        self.await_history().await;
+        let cleared = self.screen.clear();
         self.settle().await;
-        shown
+        shown?;
+        match self.broke.take() {
+            Some(why) => Err(io::Error::other(why)),
+            None => cleared,
+        }
     }
 
     async fn show_until_left(
@@ -235,8 +247,7 @@ impl Running {
         }
         self.run(sources).await?;
         self.await_background().await;
-        self.await_history().await;
-        self.screen.clear()
+        Ok(())
     }
 
     /// Waits until the terminal has taken all. One that takes nothing is given up: what runs is to be
@@ -314,28 +325,9 @@ impl Running {
                 }
             }
             // It went on elsewhere, and ended there.
-            Woken::Session(None) if self.is_guest => {
-                self.switching.is_closed = true;
-                // Its last words are not on the screen yet.
-                self.draw()?;
-                return self.happen(Happened::Ended).await;
-            }
-            Woken::Session(None) => {
-                return Err(io::Error::other("the session ended by itself"));
-            }
-            Woken::Session(Some(seen)) => {
-                let mut next = Some(seen);
-                for _ in 0..EVENTS_AT_ONCE_MAX {
-                    let Some(seen) = next.take() else { break };
-                    if self.happen(Happened::Seen(seen)).await? == Flow::Ends {
-                        return Ok(Flow::Ends);
-                    }
-                    next = self.cursor.try_next();
-                }
-                if let Some(seen) = next {
-                    return self.happen(Happened::Seen(seen)).await;
-                }
-            }
+            Woken::Session(None) if self.is_guest => return self.end().await,
+            Woken::Session(None) => return self.break_off().await,
+            Woken::Session(Some(seen)) => return self.see(seen).await,
             Woken::Asked(asking) => {
                 let Asking { question, answer } = *asking;
                 self.n_asked += 1;
@@ -349,14 +341,30 @@ impl Running {
             Woken::TurnEnded(Some(said)) => return self.happen(said).await,
             Woken::Done(Done::Nothing) | Woken::TurnEnded(None) => {}
             Woken::Done(Done::Happened(what)) => return self.happen(*what).await,
-            Woken::Done(Done::Named(model)) => self.reopen(model).await?,
+            Woken::Done(Done::Named(model)) => return self.reopen(model).await,
             Woken::Done(Done::Switched(session)) => return self.switch(session).await,
-            Woken::Done(Done::Stayed(why)) => self.stay(why).await?,
-            Woken::Done(Done::Lost(why)) => return Err(io::Error::other(why)),
+            Woken::Done(Done::Stayed(why)) => return self.stay(why).await,
+            Woken::Done(Done::Lost(why)) => return self.lose(why).await,
             Woken::Ticked => return self.happen(Happened::Ticked).await,
             Woken::Continued => return self.take_again(),
         }
         Ok(Flow::Stays)
+    }
+
+    /// Takes what the session told, and what of it is there already.
+    async fn see(&mut self, seen: Seen) -> io::Result<Flow> {
+        let mut next = Some(seen);
+        for _ in 0..EVENTS_AT_ONCE_MAX {
+            let Some(seen) = next.take() else { break };
+            if self.happen(Happened::Seen(seen)).await? == Flow::Ends {
+                return Ok(Flow::Ends);
+            }
+            next = self.cursor.try_next();
+        }
+        match next {
+            Some(seen) => self.happen(Happened::Seen(seen)).await,
+            None => Ok(Flow::Stays),
+        }
     }
 
     /// Tells the window until when the terminal stood still, if it did: what was drawn was not seen then.

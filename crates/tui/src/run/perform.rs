@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use crossterm::event::{Event as TerminalEvent, EventStream};
 use futures::{FutureExt as _, StreamExt as _};
-use heeler_core::{Decision, PermissionId, TurnOutcome};
-use heeler_engine::DecideError;
+use heeler_core::{Decision, Input, PermissionId, SteeringId, TurnOutcome};
+use heeler_engine::{DecideError, Session};
 
 use super::background::{self, Heard};
 use super::switch::waiting;
 use super::{Done, Flow, Running};
 use crate::app::{Action, Happened};
 use crate::composer::{Draft, FileFinder, Kept, Submission};
-use crate::host::{Changed, Told};
+use crate::host::{Changed, Edited, Told};
 use crate::input;
 use crate::screen::{TerminalModes, size};
 
@@ -32,21 +32,12 @@ impl Running {
         match action {
             Action::Say(number, submission) => self.say(number, *submission).await?,
             Action::Steer(id, submission) => {
-                let input = input::of(*submission).await;
+                let (input, is_guest) = (input::of(*submission).await, self.is_guest);
                 self.task(async move {
-                    let said = match input {
-                        Ok(input) => session.steer(id.clone(), input).await,
-                        Err(why) => return Done::happened(Happened::Steered(id, Err(why))),
-                    };
-                    let said = match said {
-                        Ok(_) => Ok(session.subscribe().0.steering.contains(&id)),
-                        // Its end says what becomes of it.
-                        Err(_) if session.closed().now_or_never().is_some() => {
-                            return Done::Nothing;
-                        }
-                        Err(_) => Err("this was taken back before it was said".to_owned()),
-                    };
-                    Done::happened(Happened::Steered(id, said))
+                    match input {
+                        Ok(input) => steered(&session, id, input, is_guest).await,
+                        Err(why) => Done::happened(Happened::Steered(id, Err(why))),
+                    }
                 });
             }
             Action::AskWaiting => self.task(async move {
@@ -68,9 +59,13 @@ impl Running {
             Action::Decide(id, decision) => self.decide(id, decision),
             Action::Look(id, path) => self.look(id, path),
             Action::Answer(id, answer) => {
-                if let Some(waits) = self.asked.remove(&id) {
-                    // A call that ended meanwhile waits no more.
-                    let _ = waits.send(answer);
+                let unheard = match self.asked.remove(&id) {
+                    Some(waits) => waits.send(answer).err().flatten(),
+                    None => answer,
+                };
+                // A call that ended meanwhile waits no more.
+                if let Some(answer) = unheard {
+                    return self.happen_boxed(Happened::Unheard(answer)).await;
                 }
             }
             Action::Set(settings) => {
@@ -224,7 +219,7 @@ impl Running {
         });
     }
 
-    fn remember(&self, draft: Draft) {
+    pub(super) fn remember(&self, draft: Draft) {
         let (history, is_secret) = (Arc::clone(&self.history), Arc::clone(&self.is_secret));
         let append = move || history.append(&draft, |text| is_secret(text));
         // Begun here and now: who says it may leave with it.
@@ -261,15 +256,13 @@ impl Running {
         if !self.leave().await? {
             return self.happen_boxed(Happened::Edited(None)).await;
         }
-        let edited = self.host.edit(text).await;
-        self.rejoin()?;
-        match edited {
-            Ok(text) => self.happen_boxed(Happened::Edited(text)).await,
-            Err(why) => {
-                self.tell(Err(why));
-                self.happen_boxed(Happened::Edited(None)).await
-            }
-        }
+        let Edited { text, wrong } = self.host.edit(text).await;
+        let rejoined = self.rejoin();
+        wrong.into_iter().for_each(|why| self.tell(Err(why)));
+        // Also when the terminal went meanwhile: the history is to have it.
+        let flow = self.happen_boxed(Happened::Edited(text)).await;
+        rejoined?;
+        flow
     }
 
     /// As `happen`, where it is asked for from within.
@@ -352,6 +345,26 @@ impl Running {
         }
         Ok(Flow::Stays)
     }
+}
+
+/// Says it to the running turn, and sees what becomes of it.
+async fn steered(session: &Session, id: SteeringId, input: Input, is_guest: bool) -> Done {
+    let said = match session.steer(id.clone(), input).await {
+        Ok(_) => Ok(session.subscribe().0.steering.contains(&id)),
+        // Its end says what becomes of it.
+        Err(_) if session.closed().now_or_never().is_some() => return Done::Nothing,
+        Err(_) => Err("this was taken back before it was said".to_owned()),
+    };
+    // A guest hears of a record later than of what it is about.
+    if said == Ok(false)
+        && !is_guest
+        && let Ok(state) = session.state().await
+        && !state.knows_steering(&id)
+    {
+        // A hook kept it away, and said why.
+        return Done::happened(Happened::TakenBack(id, true));
+    }
+    Done::happened(Happened::Steered(id, said))
 }
 
 /// Nothing is told of what went well and shows by itself.

@@ -3,9 +3,9 @@
 use std::io;
 use std::sync::Arc;
 
-use futures::FutureExt as _;
 use futures::stream::FuturesUnordered;
-use heeler_core::{Block, SessionId, SteeringId, truncate_chars};
+use futures::{FutureExt as _, StreamExt as _};
+use heeler_core::{Block, SessionId, SteeringId, TurnOutcome, truncate_chars};
 use heeler_engine::{Cursor, Session};
 use heeler_turn::State;
 use heeler_turn::state::QueuedInput;
@@ -111,7 +111,7 @@ impl Running {
     }
 
     /// Opens the session that is shown once more, for another model.
-    pub(super) async fn reopen(&mut self, model: String) -> io::Result<()> {
+    pub(super) async fn reopen(&mut self, model: String) -> io::Result<Flow> {
         if !self.turns.is_empty() {
             return self.stay("a turn runs; stop it first (Esc)".into()).await;
         }
@@ -126,12 +126,16 @@ impl Running {
                 Err(why) => Done::Lost(why),
             }
         });
-        Ok(())
+        Ok(Flow::Stays)
     }
 
     /// Shows another session and closes the one before.
     pub(super) async fn switch(&mut self, session: Session) -> io::Result<Flow> {
-        let (opened, cursor) = opened(&session, !self.is_guest).await?;
+        let (opened, cursor) = match opened(&session, !self.is_guest).await {
+            Ok(opened) => opened,
+            Err(error) => return self.stay(error.to_string()).await,
+        };
+        self.broke = None;
         let before = std::mem::replace(&mut self.session, session);
         self.cursor = cursor;
         self.turns = FuturesUnordered::new();
@@ -142,11 +146,58 @@ impl Running {
         Ok(flow)
     }
 
-    /// There is no other session: this one goes on.
-    pub(super) async fn stay(&mut self, why: String) -> io::Result<()> {
+    /// There is no other session: this one goes on, unless it is closed.
+    pub(super) async fn stay(&mut self, why: String) -> io::Result<Flow> {
+        if self.switching.is_closed {
+            return self.lose(why).await;
+        }
         self.tell(Err(why));
         self.app.switches(false);
-        self.arrive().await
+        self.arrive().await?;
+        Ok(Flow::Stays)
+    }
+
+    /// The session that is shown is closed, and no other comes in its place.
+    pub(super) async fn lose(&mut self, why: String) -> io::Result<Flow> {
+        self.happen_boxed(Happened::Answered(Err(why.clone()))).await?;
+        self.broke.get_or_insert(why);
+        self.end().await
+    }
+
+    /// The session ended by itself: most likely its journal cannot be written.
+    pub(super) async fn break_off(&mut self) -> io::Result<Flow> {
+        self.switching.is_closed = true;
+        let mut why = self.app.failure().map(str::to_owned);
+        // What became of all that was said is known by now.
+        while let Some(said) = self.turns.next().await {
+            let Some(said) = said else { continue };
+            if let Happened::Said(_, TurnOutcome::Failed { message }) = &said {
+                why.get_or_insert_with(|| message.clone());
+            }
+            self.happen_boxed(said).await?;
+        }
+        let is_told = why.is_some();
+        let why = why.unwrap_or_else(|| "the session ended by itself".to_owned());
+        match (self.switching.held.is_some(), is_told) {
+            // Who goes to another session needs this one no more.
+            (true, _) => Ok(Flow::Stays),
+            (false, true) => {
+                self.broke = Some(why);
+                self.end().await
+            }
+            (false, false) => self.lose(why).await,
+        }
+    }
+
+    /// There is no session any more: whoever writes goes on writing, also what was for the next one.
+    pub(super) async fn end(&mut self) -> io::Result<Flow> {
+        self.switching.is_closed = true;
+        for submission in self.switching.held.take().into_iter().flatten().rev() {
+            self.app.write_again(submission.draft);
+        }
+        // Its last words are not on the screen yet.
+        self.draw()?;
+        self.happen_boxed(Happened::Ended).await
     }
 
     async fn arrive(&mut self) -> io::Result<()> {

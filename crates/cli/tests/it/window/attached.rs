@@ -330,3 +330,23 @@ fn a7_a_session_without_a_terminal_is_attached_to_and_answered() {
     let shown = world.heeler(&["show", &id]).run().exits(0).stdout;
     assert!(shown.contains("All done."), "{shown}");
 }
+
+#[test]
+fn a8_what_is_written_while_an_answer_is_not_taken_yet_is_said() {
+    let (world, mut owner) = play(PUSH);
+    owner.types("push\r");
+    owner.waits_for("Run this command?");
+    let mut second = attach(&world, "  y  once");
+    owner.signals(Signal::STOP);
+    owner.waits_until_stopped();
+    second.types("y");
+    second.waits_for("answered; not taken yet");
+    second.types("hello world and more");
+    second.waits_for("> hello world and more");
+    second.types("\r");
+    second.waits_for("not taken yet: hello world and more");
+    owner.signals(Signal::CONT);
+    second.waits_for("> hello world and more");
+    second.waits_for("All done.");
+    assert!(world.journal_lines().iter().any(|line| line.contains("hello world and more")));
+}

@@ -15,6 +15,7 @@ mod requests;
 mod sessions;
 mod sizes;
 mod stored;
+mod words;
 
 use glass::Glass;
 

@@ -330,3 +330,43 @@ fn among_parts_the_key_that_decides_stands_alone() {
     assert_eq!(play.types("stop, all of it").passes(ALONE_MILLIS).asks(), "");
     assert!(play.shows().contains("> stop, all of it"), "{}", play.shows());
 }
+
+/// The owner of the session may be suspended: what is written is a message, and is sent as one.
+#[test]
+fn what_is_written_behind_an_answer_that_nobody_took_yet_is_a_message() {
+    for (before, keys, all) in [("", "y", "hello you"), ("draft", "y", "drafthello you")] {
+        let mut play = Play::quick(60, 24);
+        play.sees(begins()).types(before).passes(3_000).sees(ls(0)).passes(1_000);
+        assert_eq!(play.answers(keys).asks(), ONCE);
+        assert!(play.shows().contains("  answered; not taken yet\n"), "{}", play.shows());
+        // The same key, held down.
+        assert_eq!(play.passes(200).types("y").asks(), "");
+        play.passes(1_000).types("hello").passes(3_000).happens(Happened::Pasted(" you".into()));
+        assert!(play.shows().contains(&format!("> {all}▏")), "{}", play.shows());
+        let asks = play.passes(3_000).types("<CR>").asks();
+        assert!(asks.contains("Steer(") && asks.contains(all), "{asks}");
+        assert!(play.types("<Esc>").asks().ends_with("Cancel\n"));
+    }
+    // A no with its reason, too.
+    let mut play = Play::quick(60, 24);
+    play.sees(begins()).sees(ls(0)).passes(1_000).types("nit is late<CR>").passes(1_000);
+    play.types("hello").happens(Happened::Pasted(" you".into()));
+    assert_eq!(play.app.composer.text(), "hello you");
+}
+
+/// What is no JSON is objected to here, what does not fit the tool by the session.
+#[test]
+fn an_edit_that_does_not_count_is_written_on() {
+    let mut play = Play::quick(70, 24);
+    let input = r#"{"file_path":"a.txt","content":"b"}"#;
+    play.sees(begins()).sees(asked(0, "Write", input, None)).passes(1_000).asks();
+    assert_eq!(play.types("e").passes(1_000).types("oops<CR>").asks(), "");
+    let shown = play.shows();
+    assert!(shown.contains("not usable as an input") && shown.contains("}oops▏"), "{shown}");
+    assert!(play.types("<BS><BS><BS><BS><CR>").asks().contains("Edited"));
+    let id = PermissionId::first(call_id(0));
+    play.happens(Happened::Undecided(id, "it does not fit".into())).passes(1_000);
+    let shown = play.shows();
+    assert!(shown.contains("it does not fit") && shown.contains("}▏"), "{shown}");
+    assert!(play.types("<CR>").asks().contains("Edited"));
+}

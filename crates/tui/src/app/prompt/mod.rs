@@ -45,6 +45,8 @@ pub(super) struct Prompts {
 /// What somebody was writing where it is not asked any more.
 pub(super) struct CutOff(pub(super) Draft);
 
+/// Said of what was answered here, until that is in the journal.
+const ANSWERED: &str = "answered; not taken yet";
 /// The most lines of what is asked that are read aloud; the page has the rest.
 const SPOKEN_ROWS_MAX: usize = 40;
 
@@ -116,8 +118,11 @@ impl Prompts {
     }
 
     /// Somebody decided: here, a hook, or another window. Whether nobody had answered it here.
-    pub(super) fn decided(&mut self, id: PermissionId) -> bool {
+    pub(super) fn decided(&mut self, id: PermissionId, is_own: bool) -> bool {
         let is_it = |prompt: &Prompt| prompt.id() == Some(id);
+        if let Some(own) = self.open.iter_mut().find(|prompt| is_own && is_it(prompt)) {
+            own.words = None;
+        }
         let was_unanswered = self.open.iter().any(|prompt| is_it(prompt) && !prompt.is_answered);
         self.keep(|prompt| !is_it(prompt));
         was_unanswered
@@ -175,14 +180,8 @@ impl Prompts {
     /// A decision did not count; the request stays open and says why.
     pub(super) fn object(&mut self, id: PermissionId, why: String) {
         self.revision += 1;
-        for prompt in &mut self.open {
-            if let About::Permission(open) = &mut prompt.about
-                && open.id == id
-            {
-                open.objection = Some(why.clone());
-                prompt.is_answered = false;
-                prompt.stage = Stage::Chooses;
-            }
+        if let Some(prompt) = self.open.iter_mut().find(|prompt| prompt.id() == Some(id)) {
+            prompt.object(why);
         }
     }
 
@@ -218,9 +217,15 @@ impl Prompts {
         self.open.len() > 1
     }
 
+    /// Whether the one that is shown was answered, and nobody has taken that yet.
+    pub(super) fn is_answered(&self) -> bool {
+        self.open.front().is_some_and(|prompt| prompt.is_answered)
+    }
+
     /// Whether keys write within it.
     pub(super) fn is_written_in(&self) -> bool {
-        let stage = self.open.front().map(|prompt| &prompt.stage);
+        let front = self.open.front().filter(|prompt| !prompt.is_answered);
+        let stage = front.map(|prompt| &prompt.stage);
         matches!(stage, Some(Stage::Denies(_) | Stage::Edits(_) | Stage::Answers(_)))
     }
 
@@ -264,8 +269,8 @@ impl Prompts {
 
     /// Takes a paste, where something is written.
     pub(super) fn pasted(&mut self, text: &str) -> bool {
-        let at = self.open.front_mut().and_then(Prompt::written);
-        at.map(|at| at.paste(text)).is_some()
+        let front = self.open.front_mut().filter(|prompt| !prompt.is_answered);
+        front.and_then(Prompt::written).map(|at| at.paste(text)).is_some()
     }
 
     /// Its lines, in so many rows if that can be. Its keys stand there when it takes them: before that
@@ -274,6 +279,9 @@ impl Prompts {
         let Some(prompt) = self.open.front() else { return Drawn::default() };
         let (mut folded, mut cursor) = (None, None);
         let keys = match &prompt.stage {
+            _ if prompt.is_answered => {
+                vec![Line::styled(format!("  {ANSWERED}"), look.theme.dim)]
+            }
             _ if held == Some(Held::Writes) => {
                 vec![Line::styled("  send what you wrote, or clear it, to answer", look.theme.dim)]
             }
@@ -341,15 +349,15 @@ impl Prompts {
         look: Look<'_>,
     ) -> (Vec<Line<'static>>, (u16, u16)) {
         let Some(prompt) = self.open.front() else { return (vec![Line::default()], (0, 0)) };
+        let says = |text: String| {
+            let column = u16::try_from(text.len()).unwrap_or(u16::MAX);
+            (vec![Line::raw(text)], (column.min(width.saturating_sub(1)), 0))
+        };
         match &prompt.stage {
+            _ if prompt.is_answered => says(ANSWERED.to_owned()),
             Stage::Chooses | Stage::Parts => {
                 let keys: Vec<&str> = prompt.choices().iter().map(|(key, _)| *key).collect();
-                let text = match prompt.is_answered {
-                    true => "answered".to_owned(),
-                    false => format!("Answer with {}: ", keys.join(", ")),
-                };
-                let column = u16::try_from(text.len()).unwrap_or(u16::MAX);
-                (vec![Line::raw(text)], (column.min(width.saturating_sub(1)), 0))
+                says(format!("Answer with {}: ", keys.join(", ")))
             }
             Stage::Denies(at) | Stage::Edits(at) | Stage::Answers(at) => {
                 let mark = Some(prompt.mark());

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::parts::{Chosen, Parts};
 use super::shown::{self, Choice, Said};
 use crate::app::Action;
-use crate::composer::{Answer, Composer, ComposerSettings, Draft, KeyStyle};
+use crate::composer::{Answer, Composer, ComposerSettings, Draft, KeyStyle, Submission};
 use crate::transcript::{Look, is_command_alone};
 
 /// What is asked, and how far the person is.
@@ -25,6 +25,8 @@ pub(super) struct Prompt {
     pub(super) is_looked_at: bool,
     /// Whether it was answered here, and only its event is to come.
     pub(super) is_answered: bool,
+    /// What was written for that answer: why not, or what is to run instead.
+    pub(super) words: Option<Draft>,
 }
 
 pub(super) enum About {
@@ -61,7 +63,8 @@ pub(in crate::app) enum Means {
 
 impl Prompt {
     pub(super) fn new(about: About, stage: Stage) -> Self {
-        Self { about, stage, file: None, parts: None, is_looked_at: false, is_answered: false }
+        let (file, parts, words) = (None, None, None);
+        Self { about, stage, file, parts, is_looked_at: false, is_answered: false, words }
     }
 
     pub(super) fn id(&self) -> Option<PermissionId> {
@@ -80,10 +83,10 @@ impl Prompt {
     }
 
     /// What somebody began to write and did not send: nothing yet, too, and of what was there to be
-    /// edited only what is otherwise now.
+    /// edited only what is otherwise now. What they sent, as long as nobody took it.
     pub(super) fn begun(&mut self) -> Option<Draft> {
         let original = match (&self.about, &self.stage) {
-            _ if self.is_answered => return None,
+            _ if self.is_answered => return self.words.take(),
             (About::Permission(open), Stage::Edits(_)) => Some(editable(&open.tool, &open.input)),
             _ => None,
         };
@@ -137,6 +140,7 @@ impl Prompt {
             Stage::Denies(at) => match at.key(key) {
                 Answer::Submit(submission) => {
                     let reason = Some(submission.text.trim().to_owned());
+                    self.words = Some(submission.draft);
                     Some(self.decide(Decision::Deny { reason: reason.filter(|r| !r.is_empty()) }))
                 }
                 Answer::Ignored if key.code == KeyCode::Enter => {
@@ -147,7 +151,7 @@ impl Prompt {
                 _ => Some(Vec::new()),
             },
             Stage::Edits(at) => match at.key(key) {
-                Answer::Submit(submission) => Some(self.edited(&submission.text)),
+                Answer::Submit(submission) => Some(self.edited(submission)),
                 Answer::OpenEditor(text) => Some(vec![Action::Edit(text)]),
                 Answer::Ignored => None,
                 _ => Some(Vec::new()),
@@ -247,14 +251,36 @@ impl Prompt {
     }
 
     /// What was written in place of the input.
-    fn edited(&mut self, text: &str) -> Vec<Action> {
+    fn edited(&mut self, submission: Submission) -> Vec<Action> {
         let About::Permission(open) = &mut self.about else { return Vec::new() };
-        match with_edit(&open.tool, &open.input, text) {
-            Ok(input) => self.decide(Decision::Edited { input }),
+        match with_edit(&open.tool, &open.input, &submission.text) {
+            Ok(input) => {
+                self.words = Some(submission.draft);
+                self.decide(Decision::Edited { input })
+            }
             Err(why) => {
                 open.objection = Some(why);
+                self.write_again(submission.draft);
                 Vec::new()
             }
+        }
+    }
+
+    /// Writes on with what did not count.
+    fn write_again(&mut self, draft: Draft) {
+        if let Stage::Edits(at) = &mut self.stage {
+            at.set_draft(draft);
+        }
+    }
+
+    /// It does not count, and this is why.
+    pub(super) fn object(&mut self, why: String) {
+        let About::Permission(open) = &mut self.about else { return };
+        open.objection = Some(why);
+        self.is_answered = false;
+        match self.words.take() {
+            Some(draft) => self.write_again(draft),
+            None => self.stage = Stage::Chooses,
         }
     }
 

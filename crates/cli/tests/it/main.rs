@@ -47,6 +47,8 @@ mod killed;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod linked;
+#[cfg(test)]
 mod local;
 mod login;
 #[cfg(test)]

@@ -79,6 +79,8 @@ mod running;
 #[cfg(test)]
 mod sandbox;
 #[cfg(test)]
+mod scarce;
+#[cfg(test)]
 mod schema;
 #[cfg(test)]
 mod scripted;

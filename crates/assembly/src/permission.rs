@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use heeler_core::{Judgement, Mode, Policy, Reach, Rule, RuleEffect};
+use heeler_core::{Facts, Judgement, Mode, Policy, Reach, Rule, RuleEffect, Verdict};
 use heeler_sandbox::Launcher;
 use heeler_settings::{
     Context, Files, KEYS, Keep, Key, KeyValue, Layer, Loaded, Setting, SettingsError, Source,
@@ -176,8 +176,31 @@ impl Permission {
         let place = Place { tools: &tools, workspace: &policy.workspace, home };
         let (tool, facts) = place.facts(tool, argument).map_err(|why| refused(&why))?;
         let judgement = judge(&policy, &[], &tool, &facts);
+        let judgement = with_closed(judgement, &policy, &tool, &facts);
         Ok(Explained { judgement, mode: policy.mode, loaded })
     }
+}
+
+/// Says of what stays in the box which of the places that it names are closed there: it may run, and fails.
+fn with_closed(judgement: Judgement, policy: &Policy, tool: &str, facts: &Facts) -> Judgement {
+    if !judgement.confined {
+        return judgement;
+    }
+    // What a rule on reading would say of the line, it says of a secret, too.
+    let secrets = policy.secrets.iter();
+    let rules = secrets.map(|place| rule_on_folder(RuleEffect::Ask, "Read", place, place));
+    let rules = rules.chain(policy.rules.iter().cloned()).collect();
+    let asked = judge(&Policy { rules, ..policy.clone() }, &[], tool, facts).rule;
+    let Some(place) = asked.map(|rule| rule.source).filter(|it| policy.secrets.contains(it)) else {
+        return judgement;
+    };
+    let says = |why: String| format!("{why}; the box closes {place}, so what reads it there fails");
+    let verdict = match judgement.verdict {
+        Verdict::Allow { by } => Verdict::Allow { by: says(by) },
+        Verdict::Ask { why } => Verdict::Ask { why: says(why) },
+        Verdict::Deny { by } => Verdict::Deny { by },
+    };
+    Judgement { verdict, ..judgement }
 }
 
 /// What asks about commands since their box cannot hold all that rules deny. It looks through the

@@ -22,6 +22,7 @@ mod models;
 mod permissions;
 mod person;
 mod say;
+mod scarce;
 mod sessions;
 mod stage;
 mod terminal;
@@ -39,12 +40,22 @@ static ALLOCATOR: heeler_allocator::Allocator = heeler_allocator::Allocator;
 fn main() -> ExitCode {
     // First of all: this very program is executed again to be the launcher of commands.
     heeler::launcher::init();
+    match scarce::caught(run) {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            say::say(format_args!("heeler: {}", say::told(&error)));
+            Exit::Usage.into()
+        }
+    }
+}
+
+fn run() -> anyhow::Result<Exit> {
     let command = match arguments::parse() {
         Parsed::Command(command) => command,
-        Parsed::Terminal(arguments) => return ended(terminal::run(arguments)),
-        Parsed::Exit(exit) => return exit.into(),
+        Parsed::Terminal(arguments) => return terminal::run(arguments),
+        Parsed::Exit(exit) => return Ok(exit),
     };
-    let exit = match command {
+    match command {
         Command::Exec(arguments) => exec::run(arguments),
         Command::Attach(arguments) => attach::run(&arguments),
         Command::Stop { id } => attach::stop(&id),
@@ -62,16 +73,5 @@ fn main() -> ExitCode {
         Command::Models { json } => models::run(json),
         Command::Doctor { json } => doctor::run(json),
         Command::Completions { shell } => completions::print(shell),
-    };
-    ended(exit)
-}
-
-fn ended(exit: anyhow::Result<Exit>) -> ExitCode {
-    match exit {
-        Ok(exit) => exit.into(),
-        Err(error) => {
-            say::say(format_args!("heeler: {}", say::told(&error)));
-            Exit::Usage.into()
-        }
     }
 }

@@ -27,22 +27,33 @@ struct Lines {
 impl TerminalPerson {
     /// The person, if somebody is there.
     pub(crate) fn present() -> Option<Arc<dyn Person>> {
-        let is_there = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-        is_there.then(|| Arc::new(Self::reading(read_line)) as _)
+        if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+            return None;
+        }
+        match Self::reading(read_line) {
+            Ok(person) => Some(Arc::new(person)),
+            Err(error) => {
+                say(format_args!(
+                    "heeler: nobody can be asked, since no thread can be made: {error}"
+                ));
+                None
+            }
+        }
     }
 
     /// Reads lines by `read`, on a thread that ends with the process or with this value.
-    fn reading(mut read: impl FnMut() -> Option<String> + Send + 'static) -> Self {
+    fn reading(mut read: impl FnMut() -> Option<String> + Send + 'static) -> std::io::Result<Self> {
         let (wanted, wants) = std::sync::mpsc::channel::<()>();
         let (give, given) = mpsc::unbounded_channel();
-        std::thread::spawn(move || {
+        let reads = move || {
             while wants.recv().is_ok() {
                 if give.send(read()).is_err() {
                     return;
                 }
             }
-        });
-        Self { lines: Arc::new(Mutex::new(Lines { wanted, given, is_waiting: false })) }
+        };
+        std::thread::Builder::new().name("answers".into()).spawn(reads)?;
+        Ok(Self { lines: Arc::new(Mutex::new(Lines { wanted, given, is_waiting: false })) })
     }
 }
 
@@ -121,7 +132,7 @@ mod tests {
     #[test]
     fn a_line_answers_one_question_and_what_was_taken_back_leaves_its_line_to_the_next() {
         let (typed, lines) = std::sync::mpsc::channel::<String>();
-        let person = TerminalPerson::reading(move || lines.recv().ok());
+        let person = TerminalPerson::reading(move || lines.recv().ok()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             typed.send("one\n".into()).unwrap();

@@ -8,6 +8,8 @@ use std::time::Duration;
 use anyhow::Error;
 use heeler_tui::text::clean;
 
+use crate::scarce;
+
 /// Writes one line, at once. A closed stderr stops nothing, where `eprintln!` would panic.
 pub(crate) fn say(text: impl Display) {
     let _ = std::io::stderr().write_all(format!("{}\n", harmless(&text.to_string())).as_bytes());
@@ -67,13 +69,18 @@ pub(crate) fn unwritten(error: &std::io::Error) -> std::io::Error {
     std::io::Error::new(error.kind(), format!("cannot write to stdout: {error}"))
 }
 
-/// An error with its causes. A cause that the words before it tell already is not told again.
+/// An error with its causes, and what to do about them where they do not say. A cause that the words before
+/// it tell already is not told again.
 pub(crate) fn told(error: &Error) -> String {
-    error.chain().fold(String::new(), |told, cause| match cause.to_string() {
+    let told = error.chain().fold(String::new(), |told, cause| match cause.to_string() {
         cause if told.is_empty() => cause,
         cause if told.contains(&cause) => told,
         cause => format!("{told}: {cause}"),
-    })
+    });
+    match scarce::step(&told) {
+        Some(step) => format!("{told}; {step}"),
+        None => told,
+    }
 }
 
 /// What a person at a terminal answers; nothing when nobody is there, or they end the input.

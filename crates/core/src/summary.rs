@@ -8,21 +8,24 @@ use serde_json::Value;
 const INPUT_CHARS_MAX: usize = 100;
 /// The most characters of an output summary.
 const OUTPUT_CHARS_MAX: usize = 80;
+/// The most characters of what is looked for, where it is said where: both are to be seen.
+const PATTERN_CHARS_MAX: usize = 50;
 /// Which input field says best what a call does, best first.
-const TELLING_FIELDS: [&str; 6] = ["command", "path", "file_path", "query", "pattern", "url"];
+const TELLING_FIELDS: [&str; 6] = ["command", "pattern", "path", "file_path", "query", "url"];
 
-/// `name: value` of the most telling field, else `name` and the raw input; at most 100 characters.
+/// `name: value` of the most telling field, for a search with where it looks; else `name` and the raw
+/// input; at most 100 characters.
 #[must_use]
 pub fn input_summary(name: &str, input: &str) -> String {
     let object = serde_json::from_str::<Value>(input).ok();
-    let telling = object.as_ref().and_then(|object| {
-        TELLING_FIELDS
-            .iter()
-            .find_map(|field| object.get(field)?.as_str().filter(|s| !s.is_empty()))
-    });
-    let whole = match telling {
-        Some(value) => format!("{name}: {value}"),
-        None => format!("{name} {input}"),
+    let text = |field: &str| object.as_ref()?.get(field)?.as_str().filter(|s| !s.is_empty());
+    let telling = TELLING_FIELDS.iter().find_map(|field| Some((*field, text(field)?)));
+    let whole = match (telling, text("path")) {
+        (Some(("pattern", pattern)), Some(path)) => {
+            format!("{name}: {} in {path}", truncate_chars(pattern, PATTERN_CHARS_MAX))
+        }
+        (Some((_, value)), _) => format!("{name}: {value}"),
+        (None, _) => format!("{name} {input}"),
     };
     truncate_chars(&whole, INPUT_CHARS_MAX).into_owned()
 }
@@ -60,6 +63,22 @@ mod tests {
             ("not json", "bash not json"),
         ] {
             assert_eq!(input_summary("bash", input), expected);
+        }
+    }
+
+    #[test]
+    fn a_search_says_what_is_looked_for_and_where() {
+        let long = "x".repeat(60);
+        for (input, expected) in [
+            (r#"{"path":"src","pattern":"needle"}"#.to_owned(), "Grep: needle in src".to_owned()),
+            (r#"{"pattern":"needle"}"#.to_owned(), "Grep: needle".to_owned()),
+            (r#"{"pattern":"","path":"src"}"#.to_owned(), "Grep: src".to_owned()),
+            (
+                format!(r#"{{"pattern":"{long}","path":"src"}}"#),
+                format!("Grep: {}… in src", &long[..49]),
+            ),
+        ] {
+            assert_eq!(input_summary("Grep", &input), expected);
         }
     }
 

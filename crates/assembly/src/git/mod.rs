@@ -32,43 +32,48 @@ pub(crate) fn extend(
     let files = files_of_user(environment)?;
     let of_user = Configuration::read(&files, home);
     reach.protected.extend(files.into_iter().chain(of_user.includes.clone()).flat_map(names));
+    let outside = outside(workspace);
+    // The one that is worked in takes commits, by whatever folder it is found.
+    let linked = outside.as_ref().and_then(|outside| outside.linked.as_deref());
     for folder in [workspace].into_iter().chain(reach.writable.iter().map(PathBuf::as_path)) {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        reach.protected.extend(in_folder(&folder));
+        reach.protected.extend(in_folder(&folder, linked));
         let root = root_of(&folder).unwrap_or(&folder);
         let own = Configuration::read(&files_of_repository(root), home);
         reach.protected.extend(own.programs(root, home));
         reach.protected.extend(of_user.programs(root, home));
         reach.protected.extend(own.includes.into_iter().flat_map(names));
     }
-    let Some(Outside { folder, linked }) = outside(workspace) else { return Ok(()) };
-    reach.protected.extend(DECIDES.map(|name| folder.join(name)));
-    reach.protected.extend(work_trees(&folder).filter(|tree| Some(tree) != linked.as_ref()));
     if let Some(linked) = linked {
-        let decides = ["commondir", "gitdir", "config.worktree"];
-        reach.protected.extend(decides.map(|name| linked.join(name)));
+        reach.protected.extend(DECIDES.map(|name| linked.join(name)));
+        reach.protected.push(linked.join("gitdir"));
     }
-    reach.writable.push(folder);
+    if let Some(Outside { folder, linked }) = outside {
+        reach.protected.extend(decides_in(&folder, linked.as_deref()));
+        reach.writable.push(folder);
+    }
     Ok(())
 }
 
 /// What in a folder that may be written is of git and no name that is protected everywhere.
-fn in_folder(folder: &Path) -> Vec<PathBuf> {
+fn in_folder(folder: &Path, linked: Option<&Path>) -> Vec<PathBuf> {
     let own = folder.join(".git");
-    let mut found: Vec<PathBuf> = work_trees(&own).collect();
+    let mut found: Vec<PathBuf> = work_trees(&own, linked).collect();
     // A file says where the folder is, and nobody but a person has that changed.
     if !own.is_dir() && own.symlink_metadata().is_ok() {
         found.push(own);
         // It may lie in the work tree itself, as with `git init --separate-git-dir`.
-        for inner in git_folders(folder) {
-            found
-                .extend(DECIDES.map(|name| inner.join(name)).into_iter().chain(work_trees(&inner)));
-        }
+        found.extend(git_folders(folder).iter().flat_map(|inner| decides_in(inner, linked)));
     }
     if is_git_folder(folder) {
-        found.extend(DECIDES.map(|name| folder.join(name)).into_iter().chain(work_trees(folder)));
+        found.extend(decides_in(folder, linked));
     }
     found
+}
+
+/// What of a git folder decides what git runs, with the work trees that are not worked in.
+fn decides_in<'a>(git: &'a Path, linked: Option<&'a Path>) -> impl Iterator<Item = PathBuf> + 'a {
+    DECIDES.iter().map(|name| git.join(name)).chain(work_trees(git, linked))
 }
 
 /// The files that git reads its settings from in whatever repository. Commands do not see all of these
@@ -153,10 +158,12 @@ fn is_git_folder(folder: &Path) -> bool {
     folder.join("HEAD").is_file() && folder.join("objects").is_dir()
 }
 
-/// The folders of the linked work trees.
-fn work_trees(git: &Path) -> impl Iterator<Item = PathBuf> {
+/// The folders of the linked work trees, without the one that is worked in.
+fn work_trees<'a>(git: &Path, linked: Option<&'a Path>) -> impl Iterator<Item = PathBuf> + 'a {
     let entries = git.join(WORK_TREES).read_dir().into_iter().flatten().flatten();
-    entries.take(WORK_TREES_MAX).map(|entry| entry.path())
+    let trees = entries.take(WORK_TREES_MAX).map(|entry| entry.path());
+    // Settings may name it by way of a link.
+    trees.filter(move |tree| linked.is_none() || tree.canonicalize().ok().as_deref() != linked)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -22,15 +23,19 @@ impl Signals {
     /// Listens from here on, on a thread of its own: the one that prints may be stuck at a full
     /// pipe that nobody reads.
     pub(super) fn listen() -> io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
-        let listeners = {
-            let _inside = runtime.enter();
-            Listeners::new()?
-        };
         let (sender, first) = mpsc::channel(1);
-        std::thread::Builder::new()
-            .name("signals".into())
-            .spawn(move || runtime.block_on(listeners.obey(sender)))?;
+        let (told, hears) = std::sync::mpsc::channel();
+        // The runtime is made where it is used: one that is dropped here, where another runs, would panic.
+        let obey = move || match Listeners::in_runtime() {
+            Ok((runtime, listeners)) => {
+                // It is waited for.
+                let _ = told.send(Ok(()));
+                runtime.block_on(listeners.obey(sender));
+            }
+            Err(error) => drop(told.send(Err(error))),
+        };
+        std::thread::Builder::new().name("signals".into()).spawn(obey)?;
+        hears.recv().map_err(io::Error::other)??;
         Ok(Self { first, came: false })
     }
 
@@ -67,6 +72,16 @@ struct Listeners {
 }
 
 impl Listeners {
+    /// With the runtime that hears them.
+    fn in_runtime() -> io::Result<(Runtime, Self)> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let listeners = {
+            let _inside = runtime.enter();
+            Self::new()?
+        };
+        Ok((runtime, listeners))
+    }
+
     fn new() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,

@@ -11,7 +11,7 @@ use crate::running::Heeler;
 use crate::support::{World, can_confine, program};
 
 /// A world whose workspace is a repository, where this machine can make a box.
-fn world() -> Option<World> {
+pub(crate) fn world() -> Option<World> {
     require("a sandbox on this machine", can_confine()).then(|| {
         let world = World::new();
         git(&world, "init -q");
@@ -22,7 +22,7 @@ fn world() -> Option<World> {
 }
 
 /// What git says to these words in the workspace.
-fn git(world: &World, words: &str) -> String {
+pub(crate) fn git(world: &World, words: &str) -> String {
     let mut command = program("git");
     world.settle(command.args(words.split(' ')));
     let output = command.output().unwrap();
@@ -39,7 +39,7 @@ fn write(world: &World, files: &[(&str, &str)]) {
 }
 
 /// What the model is told of a script that runs in the box.
-fn boxed(
+pub(crate) fn boxed(
     world: &World,
     script: &str,
     flags: &[&str],

@@ -49,6 +49,8 @@ mod killed;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod linked;
+#[cfg(test)]
 mod local;
 mod login;
 #[cfg(test)]
@@ -78,6 +80,8 @@ mod request;
 mod running;
 #[cfg(test)]
 mod sandbox;
+#[cfg(test)]
+mod scarce;
 #[cfg(test)]
 mod schema;
 #[cfg(test)]

@@ -62,6 +62,24 @@ fn a_call_is_explained_with_what_decides() {
         "#]],
     );
     check(
+        &[],
+        &["explain", "Bash(cat ~/.ssh/id_rsa)"],
+        expect![[r#"
+        exit 0
+        allow: it stays in the box; the box closes WORLD/.ssh, so what reads it there fails
+        mode: ask
+        confined: yes
+    "#]],
+    );
+    check(
+        &[],
+        &["explain", "--json", "--ask", "Bash(cat:*)", "Bash(cat notes ~/.config/hub)"],
+        expect![[r#"
+            exit 0
+            {"verdict":"ask","rule":"Bash(cat:*)","source":"--ask","reason":"the rule Bash(cat:*) (--ask) asks; the box closes WORLD/.config/hub, so what reads it there fails","confined":true,"mode":"ask"}
+        "#]],
+    );
+    check(
         &HOME,
         &["explain", "--json", "Read(~/.ssh/id_ed25519)"],
         expect![[r#"

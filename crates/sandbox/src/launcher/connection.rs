@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -109,7 +110,7 @@ impl Connection {
             true => start(),
             // Blocking, since it waits in real time even where the runtime's clock is a test's.
             false => {
-                let started = tokio::task::spawn_blocking(start).await;
+                let started = beside(start).map_err(&not_started)?.await;
                 started.map_err(|error| not_started(error.to_string()))?
             }
         };
@@ -373,8 +374,13 @@ impl Driver {
         let groups: Vec<i32> = self.routes.values().filter_map(|route| route.group).collect();
         let mark_base = self.mark_base;
         self.process.kill();
-        // A panic in there leaves processes behind, and there is nobody left to tell.
-        let _ = tokio::task::spawn_blocking(move || tree::kill_marked(mark_base, &groups)).await;
+        let killed = groups.clone();
+        match beside(move || tree::kill_marked(mark_base, &killed)) {
+            // A panic in there leaves processes behind, and there is nobody left to tell.
+            Ok(killing) => drop(killing.await),
+            // Whoever else waits for this thread waits longer; nothing goes on that nobody holds.
+            Err(_) => tree::kill_marked(mark_base, &groups),
+        }
     }
 }
 
@@ -458,6 +464,19 @@ impl Ahead {
             }
         }
     }
+}
+
+/// Starts work that blocks. Where the system gives no thread for it the library panics, which is told
+/// as any other reason; the work is not done then.
+fn beside<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<tokio::task::JoinHandle<T>, String> {
+    // What is left of a panic here is a piece of work in a queue that drops it.
+    let begun = catch_unwind(AssertUnwindSafe(|| tokio::task::spawn_blocking(work)));
+    begun.map_err(|panic| match panic.downcast::<String>() {
+        Ok(reason) => *reason,
+        Err(_) => "no thread for it".into(),
+    })
 }
 
 /// Executes the launcher and shakes hands with it.

@@ -135,7 +135,7 @@ fn ask() {
     without_key.says("", expect![[r#"
         exit 1
         --- errors
-        Error: there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or keep one with `heeler login anthropic`; `heeler demo` needs none, only cargo
+        Error: there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN)
     "#]]);
 }
 

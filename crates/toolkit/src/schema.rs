@@ -29,15 +29,35 @@ pub enum SchemaError {
     #[error("the schema is no JSON: {0}")]
     NotJson(String),
     /// Its top type is another one, or none.
-    #[error(
-        "the schema's top type is {0}, and a tool's input is an object; make it a field of one, \
-         such as a struct (an enum has no top type, even if each variant has fields)"
-    )]
+    #[error("the schema's top type is {0}, and a tool's input is an object; wrap it in one")]
     NotAnObject(String),
+    /// A type is not written as an object.
+    #[error(
+        "`{name}` is no input of a tool, nor a value to extract: its schema's top type is {top}, not \
+         object; make it a field of a struct{}",
+        hint(top)
+    )]
+    TypeNotAnObject {
+        /// The type.
+        name: String,
+        /// What stands at the top of its schema.
+        top: String,
+    },
     /// It is no JSON Schema.
     #[error("the schema is no JSON Schema: {0}")]
     Invalid(String),
 }
+
+/// Why a type whose fields all have names may be no object.
+fn hint(top: &str) -> &'static str {
+    match top {
+        MISSING => " (an enum has none, even if each of its variants has fields)",
+        _ => "",
+    }
+}
+
+/// What stands at the top of a schema without a type.
+const MISSING: &str = "missing";
 
 impl InputSchema {
     /// The schema of a type; the doc comments of its fields are the model's words for them.
@@ -46,7 +66,7 @@ impl InputSchema {
     /// When the type is not written as an object. An enum is not, even if each of its variants has
     /// fields: make it a field of a struct.
     pub fn of<T: JsonSchema>() -> Result<Self, SchemaError> {
-        Self::checked(tool_schema::<T>())
+        Self::checked(tool_schema::<T>()).map_err(of_type::<T>)
     }
 
     /// As [`InputSchema::of`], with whether the type says nothing, as `()` does: an object without
@@ -56,7 +76,7 @@ impl InputSchema {
         if json.value().get("type").is_some_and(|name| name == "null") {
             return Ok((Object::new().into(), true));
         }
-        Ok((Self::checked(json)?, false))
+        Ok((Self::checked(json).map_err(of_type::<T>)?, false))
     }
 
     /// A schema as JSON, taken as it is.
@@ -86,7 +106,7 @@ impl InputSchema {
         match value.get("type") {
             Some(Value::String(name)) if name == "object" => {}
             Some(other) => return Err(SchemaError::NotAnObject(other.to_string())),
-            None => return Err(SchemaError::NotAnObject("missing".to_owned())),
+            None => return Err(SchemaError::NotAnObject(MISSING.to_owned())),
         }
         compile(&value).map(|_| Self(json))
     }
@@ -94,6 +114,16 @@ impl InputSchema {
     /// What says whether a value fits.
     pub(crate) fn compile(&self) -> Result<heeler_schema::Schema, SchemaError> {
         compile(&self.0.value())
+    }
+}
+
+/// The same failure as one of the type.
+fn of_type<T>(error: SchemaError) -> SchemaError {
+    match error {
+        SchemaError::NotAnObject(top) => {
+            SchemaError::TypeNotAnObject { name: std::any::type_name::<T>().to_owned(), top }
+        }
+        other => other,
     }
 }
 
@@ -401,8 +431,9 @@ mod tests {
             One { a: u32 },
             Other { b: u32 },
         }
-        let error = InputSchema::of::<Either>().unwrap_err();
-        assert_eq!(error, SchemaError::NotAnObject("missing".to_owned()));
+        let error = InputSchema::of::<Either>().unwrap_err().to_string();
+        assert!(error.contains("Either` is no input of a tool"), "{error}");
+        assert!(error.ends_with("(an enum has none, even if each of its variants has fields)"));
     }
 
     #[test]

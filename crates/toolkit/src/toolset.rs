@@ -222,7 +222,7 @@ pub enum ToolsetError {
 }
 
 /// Whether every provider takes a tool of this name.
-fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     !name.is_empty() && name.len() <= NAME_CHARS_MAX && name.chars().all(fits)
 }

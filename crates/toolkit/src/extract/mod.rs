@@ -86,10 +86,13 @@ impl ExtractError {
 }
 
 fn never_submitted(name: &str, refusal: Option<&str>, result: &RunResult) -> String {
-    let RunResult { rounds, .. } = result;
+    let answers = match result.rounds {
+        1 => "one answer".to_owned(),
+        rounds => format!("{rounds} answers"),
+    };
     if let Some(why) = refusal {
         return format!(
-            "the model ended without a value that `{name}` accepts, after {rounds} answers; the last \
+            "the model ended without a value that `{name}` accepts, after {answers}; the last \
              was refused: {why}"
         );
     }
@@ -98,7 +101,7 @@ fn never_submitted(name: &str, refusal: Option<&str>, result: &RunResult) -> Str
         "" => String::new(),
         said => format!("; the last it said: {}", truncate_chars(said, SAID_CHARS_MAX)),
     };
-    format!("the model ended without calling `{name}`, after {rounds} answers{said}")
+    format!("the model ended without calling `{name}`, after {answers}{said}")
 }
 
 /// Why the last call of the tool failed.

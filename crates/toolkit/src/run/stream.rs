@@ -21,8 +21,8 @@ use super::journal::{RunJournal, Watch};
 use super::provider::RunProvider;
 use super::recording::Recording;
 use super::{Run, RunError, RunErrorKind, RunResult};
-use crate::Client;
 use crate::context::CHARS_PER_TOKEN;
+use crate::{Client, ToolsetError};
 
 /// A run as it happens. It begins when it is first read; then it goes on whether or not it is read, and
 /// is cancelled when it is dropped, or when the token that was given with it is.
@@ -279,6 +279,9 @@ fn allowed(client: &Client, run: &Run) -> Result<String, RunErrorKind> {
         && let Some(model) = client.unpriced()
     {
         return Err(RunErrorKind::NoPrices(model.to_owned()));
+    }
+    if let Some(name) = run.tools.misnamed() {
+        return Err(RunErrorKind::Failed(ToolsetError::Name(name).to_string()));
     }
     run.workspace_text().map_err(RunErrorKind::Failed)
 }

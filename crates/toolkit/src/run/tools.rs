@@ -2,6 +2,7 @@
 
 use heeler_engine::{Parts, ToolRegistry};
 
+use crate::toolset::is_name;
 use crate::{Binding, Layer, Toolset};
 
 /// Where a run takes its tools from.
@@ -21,6 +22,14 @@ impl ToolSource {
             Self::Registry(registry) => Self::Registry(
                 registry.fork_wrapping(|tool| Binding::from(tool).wrap(layer).into()),
             ),
+        }
+    }
+
+    /// A tool of a name that providers refuse; a set has none.
+    pub(super) fn misnamed(&self) -> Option<String> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::Registry(registry) => registry.names().into_iter().find(|name| !is_name(name)),
         }
     }
 

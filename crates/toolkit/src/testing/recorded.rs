@@ -249,6 +249,10 @@ impl Provider for Stage {
         }
         stream::iter(steps).boxed()
     }
+
+    fn tells_cost(&self) -> bool {
+        self.cassette.tells_cost()
+    }
 }
 
 /// What the surface of a session decides, and not its agent.

@@ -9,7 +9,7 @@ use heeler_core::{
     Reply, Role, StopReason, ToolUse, Usage,
 };
 use heeler_script::ReplySpec;
-use heeler_toolkit::{Client, Object, Run, RunErrorKind, RunEvent, raw_tool};
+use heeler_toolkit::{Client, Object, Run, RunErrorKind, RunEvent, ToolRegistry, raw_tool};
 use serde_json::json;
 
 use crate::door::{client, echo, tools};
@@ -82,6 +82,16 @@ async fn a_limit_of_cost_without_prices_is_refused_and_not_passed_over() {
     let dear = unheard_of.prices(Prices { output: 100, ..none });
     let error = dear.run(Run::say("go").limits(limits)).await.unwrap_err();
     assert!(error.is_limit(), "{error}");
+}
+
+#[tokio::test]
+async fn a_registry_with_a_name_that_providers_refuse_asks_nobody() {
+    let registry = ToolRegistry::new();
+    registry.register(raw_tool("a.b", "Works", Object::new(), |_, _| async { "" }).into());
+    let (asks, model) = client([ReplySpec::text("never")]);
+    let error = asks.run(Run::say("go").tools(registry)).await.unwrap_err();
+    assert!(error.to_string().starts_with("no tool can be called `a.b`"), "{error}");
+    assert!(model.requests().is_empty() && error.result.messages == [Message::user("go")]);
 }
 
 /// Answers with calls, each with what it says it charges, and then with a text.

@@ -55,7 +55,9 @@ async fn who_answers_with_a_text_is_told_to_submit_and_may_still() {
     // Within the rounds there are.
     let (asks, model) = client([ReplySpec::text("12.50."), submits(1250)]);
     let error = extract(&asks, wanted().rounds(1)).await.unwrap_err();
-    assert!(matches!(error, ExtractError::NeverSubmitted { .. }), "{error}");
+    let told =
+        "the model ended without calling `submit`, after one answer; the last it said: 12.50.";
+    assert_eq!(error.to_string(), told);
     assert_eq!(model.requests().len(), 1);
 }
 

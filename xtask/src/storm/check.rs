@@ -48,6 +48,7 @@ pub(super) fn valid(violations: &[String]) -> Result<()> {
 /// Checks every effect the session may have had against what its journal says of it.
 pub(super) fn effects(world: &World, workload: &Workload, journal: &Found) -> Result<()> {
     let calls: Vec<Call> = journal.calls().into_values().collect();
+    ended(&calls)?;
     appended(&world.worked(EFFECTS), workload, &calls)?;
     edited(&world.worked(BOARD), workload, &calls)?;
     for (name, content) in &workload.files {
@@ -59,6 +60,15 @@ pub(super) fn effects(world: &World, workload: &Workload, journal: &Found) -> Re
             content.len()
         );
         happened("Write", name, usize::from(!found.is_empty()), &calls)?;
+    }
+    Ok(())
+}
+
+/// A call is one that the model made, and has one result at most.
+fn ended(calls: &[Call]) -> Result<()> {
+    for Call { tool, input, ends, .. } in calls {
+        ensure!(!tool.is_empty(), "there is a call that no reply holds");
+        ensure!(*ends <= 1, "{tool} {input} finished {ends} times");
     }
     Ok(())
 }
@@ -152,7 +162,8 @@ mod tests {
     }
 
     fn call(input: &str, starts: usize, is_error: Option<bool>) -> Call {
-        Call { tool: "Bash".to_owned(), input: input.to_owned(), starts, is_error }
+        let ends = usize::from(is_error.is_some());
+        Call { tool: "Bash".to_owned(), input: input.to_owned(), starts, ends, is_error }
     }
 
     #[test]
@@ -166,6 +177,18 @@ mod tests {
         check(1, 2, Some(false), "a was begun 2 times");
         check(1, 0, None, "a happened, and its call never started");
         check(0, 1, Some(false), "a did not happen, and its call finished well");
+    }
+
+    #[test]
+    fn a_call_was_made_and_ends_once() {
+        let check = |call: Call, expected: &str| {
+            let found = ended(&[call]).map_err(|error| error.to_string());
+            assert_eq!(found.err().unwrap_or_default(), expected);
+        };
+        check(call("{}", 1, Some(false)), "");
+        check(call("{}", 0, None), "");
+        check(Call { ends: 2, ..call("{}", 1, Some(false)) }, "Bash {} finished 2 times");
+        check(Call::default(), "there is a call that no reply holds");
     }
 
     /// What is found wrong with two lines of commands and two slots of the board.

@@ -41,6 +41,8 @@ pub(super) struct Call {
     pub(super) input: String,
     /// How often it was begun.
     pub(super) starts: usize,
+    /// How often it finished.
+    pub(super) ends: usize,
     /// Whether it gave an error, once it has finished.
     pub(super) is_error: Option<bool>,
 }
@@ -170,7 +172,9 @@ impl Found {
                 }
                 Record::CallStarted { call } => calls.entry(*call).or_default().starts += 1,
                 Record::CallFinished { call, output, .. } => {
-                    calls.entry(*call).or_default().is_error = Some(output.is_error);
+                    let known = calls.entry(*call).or_default();
+                    known.ends += 1;
+                    known.is_error = Some(output.is_error);
                 }
                 _ => {}
             }
@@ -193,4 +197,32 @@ fn only(home: &Path) -> Result<Option<(PathBuf, Vec<u8>)>> {
     }
     ensure!(made.len() <= 1, "there are {} sessions instead of one", made.len());
     Ok(made.pop())
+}
+
+#[cfg(test)]
+mod tests {
+    use heeler_core::Timestamp;
+
+    use super::*;
+
+    /// What is found wrong with a journal of so many lines, read as records of these numbers.
+    fn check(lines: usize, seqs: &[u64], expected: &str) {
+        let call = CallId { turn: 1, round: 1, index: 0 };
+        let record = Record::CallStarted { call };
+        let entry = |seq: &u64| Entry { seq: *seq, at: Timestamp(0), record: record.clone() };
+        let entries = seqs.iter().map(entry).collect();
+        let found = Found { whole: b"x\n".repeat(lines), entries, ..Found::default() };
+        let wrong = found.check_all_read().map_err(|error| error.to_string());
+        assert_eq!(wrong.err().unwrap_or_default(), expected);
+    }
+
+    #[test]
+    fn every_line_is_read() {
+        check(0, &[], "");
+        check(1, &[], "");
+        check(3, &[1, 2], "");
+        check(3, &[1], "2 records are written, and 1 of them read");
+        check(3, &[1, 3], "record 2 is missing");
+        check(3, &[2, 3], "record 1 is missing");
+    }
 }

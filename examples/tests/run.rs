@@ -132,11 +132,14 @@ fn ask() {
     );
     let mut without_key = Example::of("ask");
     without_key.command.env_remove("HEELER_MODEL");
-    without_key.says("", expect![[r#"
+    without_key.says(
+        "",
+        expect![[r#"
         exit 1
         --- errors
         Error: there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN)
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

@@ -245,11 +245,8 @@ fn is_reachable(arm: Arm, fault: Fault, pending: Pending) -> bool {
         | Fault::ModelCrashed
         | Fault::Reread
         | Fault::ModelSpoiled => matches!(pending, Model | Wall),
-        // It is found out when a call is about to start, which the engine looks up together with all
-        // others of its answer.
-        Fault::FactsChanged => {
-            matches!(pending, Ask | Run | Wall) || (arm, pending) == (Arm::Machine, Plan)
-        }
+        // It is found out when a call is about to start.
+        Fault::FactsChanged => matches!(pending, Ask | Run | Wall | Plan),
         Fault::SummaryFailed => matches!(pending, Compact | Wall),
         // What is idle has nothing to interrupt, and nothing to wait for.
         Fault::WallTime | Fault::Interrupt | Fault::Queue => pending != Idle,

@@ -86,6 +86,7 @@ fn every_bug_of_the_machine_is_found() {
         forgetful-undo: UndoBringsBack
         bursting-undo: FitsTheWindow
         forgotten-words: SummaryKeepsWords
+        unheard-change: DeniedNeverRuns
         repeated-attempt: AttemptsGrow
         unended-turn: CancelEndsEffects
         overtaken-summary: CompactionComesFirst
@@ -128,6 +129,7 @@ fn every_bug_of_the_engine_is_found() {
         untold-end: WorkIsTold
         uncleared-calls: DeadCallsAreClearedAway
         unsynced-close: SyncedFirst
+        stale-facts: JudgedAsItIs
         repeated-append: BrokenStops
         unheard-command: CancelIsPrompt
         doubled-grant: FoldFromScratch

@@ -23,7 +23,9 @@ fn boxed_in(world: &World, script: &str, flags: &[&str]) -> String {
     boxed(world, "", flags, |heeler| heeler.cwd(&linked))
 }
 
-const COMMIT: &str = "date +%N > f; git add f && git commit -qm boxed && git log -1 --format=%s%d";
+/// Git that tidied up in the background would be told of.
+const COMMIT: &str = "date +%N > f; git add f && git -c maintenance.auto=false commit -qm boxed && \
+                      git log -1 --format=%s%d";
 
 #[test]
 fn a_commit_in_a_linked_work_tree_stays_in_the_box() {

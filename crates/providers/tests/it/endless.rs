@@ -156,5 +156,5 @@ async fn a_page_under_a_refusal_is_nobodys_word_about_a_key() {
     let own = br#"{"error":{"message":"no"}}"#;
     refused(&format!("403 No\r\nlocation: -\r\n{html}"), own, expect![[r#"
         Auth, final: Anthropic did not accept the key (HTTP 403): no
-        Check what the key in ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN may use; if none is set, keep another key with `heeler login anthropic`."#]]).await;
+        Check what the key in ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN may use."#]]).await;
 }

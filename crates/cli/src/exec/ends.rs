@@ -59,8 +59,9 @@ impl Ends {
             Event::TurnStarted { turn } => self.missed(*turn).await,
             Event::TurnFinished { turn, outcome, answer } => {
                 let mut ends = self.missed(*turn).await;
-                if *turn > self.told {
-                    self.told = *turn;
+                // Without gaps each end is seen once, also one that came while this began to watch.
+                if *turn > self.told || !self.has_gaps {
+                    self.told = self.told.max(*turn);
                     let (outcome, answer) = (outcome.clone(), answer.clone());
                     ends.push(End { turn: *turn, outcome, answer });
                 }

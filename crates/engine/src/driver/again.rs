@@ -19,6 +19,10 @@ impl Driver {
             records.extend(changed.map(|changed| Record::FactsChanged(Box::new(changed))));
             is_kept
         });
+        if !records.is_empty() {
+            // What changed may be in the way of the others: they are due again once it is known.
+            effects.retain(|effect| !matches!(effect.kind, EffectKind::RunCall { .. }));
+        }
         records
     }
 

@@ -154,7 +154,12 @@ async fn a_page_under_a_refusal_is_nobodys_word_about_a_key() {
     .await;
     // What is no page stays what the provider says.
     let own = br#"{"error":{"message":"no"}}"#;
-    refused(&format!("403 No\r\nlocation: -\r\n{html}"), own, expect![[r#"
+    refused(
+        &format!("403 No\r\nlocation: -\r\n{html}"),
+        own,
+        expect![[r#"
         Auth, final: Anthropic did not accept the key (HTTP 403): no
-        Check what the key in ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN may use."#]]).await;
+        Check what the key in ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN may use."#]],
+    )
+    .await;
 }

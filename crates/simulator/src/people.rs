@@ -3,7 +3,19 @@
 use heeler_core::{Decision, Mode, RuleEffect};
 
 use crate::chance::Chance;
+use crate::matrix::Fault;
 use crate::{scene, tools};
+
+/// How people answer a request.
+pub(crate) const ANSWERS: [Fault; 7] = [
+    Fault::Approve,
+    Fault::ApproveTwice,
+    Fault::Deny,
+    Fault::Grant,
+    Fault::DenyAndStop,
+    Fault::Edit,
+    Fault::LeavePlan,
+];
 
 /// An answer when nobody says what it should be.
 pub(crate) fn decision(chance: &mut Chance) -> Decision {

@@ -10,17 +10,13 @@ use crate::bugs::{Bug, is_on};
 use crate::pipeline;
 
 impl Driver {
-    /// Takes out the calls that do not touch any more what they were judged by, and says so in records.
+    /// Says in records which calls do not touch any more what they were judged by. Then no call starts:
+    /// what changed may be in the way of the others, and all are due again once it is known.
     pub(super) fn look_again(&self, effects: &mut Vec<Effect>) -> Vec<Record> {
-        let mut records = Vec::new();
-        effects.retain(|effect| {
-            let changed = self.changed_facts(&effect.kind);
-            let is_kept = changed.is_none();
-            records.extend(changed.map(|changed| Record::FactsChanged(Box::new(changed))));
-            is_kept
-        });
+        let changed = effects.iter().filter_map(|effect| self.changed_facts(&effect.kind));
+        let records: Vec<_> =
+            changed.map(|changed| Record::FactsChanged(Box::new(changed))).collect();
         if !records.is_empty() {
-            // What changed may be in the way of the others: they are due again once it is known.
             effects.retain(|effect| !matches!(effect.kind, EffectKind::RunCall { .. }));
         }
         records

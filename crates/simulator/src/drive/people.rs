@@ -32,17 +32,6 @@ const ACTS: [Fault; 19] = [
     Fault::WorkCancelled,
 ];
 
-/// How people answer a request.
-const ANSWERS: [Fault; 7] = [
-    Fault::Approve,
-    Fault::ApproveTwice,
-    Fault::Deny,
-    Fault::Grant,
-    Fault::DenyAndStop,
-    Fault::Edit,
-    Fault::LeavePlan,
-];
-
 impl World<'_> {
     /// Whether somebody acts now; `calm` times less often than usual.
     pub(super) fn has_act(&mut self, calm: u32) -> bool {
@@ -66,7 +55,7 @@ impl World<'_> {
         if let Some(id) = self.open_request()
             && self.chance.percent(60)
         {
-            let act = self.chance.pick(&ANSWERS);
+            let act = self.chance.pick(&people::ANSWERS);
             self.matrix.hit(act, &pending);
             return self.decide(act, id).map(|()| true);
         }

@@ -43,17 +43,6 @@ const ACTS: [Fault; 25] = [
     Fault::WorkAwaited,
 ];
 
-/// How people answer a request.
-const ANSWERS: [Fault; 7] = [
-    Fault::Approve,
-    Fault::ApproveTwice,
-    Fault::Deny,
-    Fault::Grant,
-    Fault::DenyAndStop,
-    Fault::Edit,
-    Fault::LeavePlan,
-];
-
 /// What becomes of somebody's interest in what they began.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Interest {
@@ -294,7 +283,9 @@ impl Crowd {
 
     /// Answers an open request in one of the ways people do.
     pub(super) fn answer(&mut self, id: PermissionId) {
-        let Some(act) = self.outside.with(|inner| inner.chance.pick(&ANSWERS)) else { return };
+        let Some(act) = self.outside.with(|inner| inner.chance.pick(&people::ANSWERS)) else {
+            return;
+        };
         let decision = self.outside.with(|inner| match act {
             Fault::Deny => Decision::Deny { reason: Some("no".into()) },
             Fault::DenyAndStop => Decision::DenyAndStop { reason: None },

@@ -93,7 +93,8 @@ fn what_decides_stays_closed_to_a_linked_work_tree() {
     let read = |place: &String| fs::read_to_string(linked.join(place)).ok();
     for place in &places {
         let before = read(place);
-        let told = boxed_in(&world, &format!("echo evil > {place}; {COMMIT}"), &[]);
+        // Without a commit: git may be killed for the place, and would leave its locks.
+        let told = boxed_in(&world, &format!("echo evil > {place}"), &[]);
         assert_eq!(read(place), before, "{place}: {told}");
         assert!(!told.is_empty());
     }

@@ -227,7 +227,7 @@ fn s7_killed_at_a_prompt_it_asks_again() {
     glass.types("push\r");
     glass.waits_for("Run this command?");
     glass.dies();
-    let model = world.script(&asks_for("until test -e go; do sleep 0.02; done"));
+    let model = world.script(&asks_for("echo here; until test -e go; do sleep 0.02; done"));
     let mut glass = Glass::open(&world, 80, 24, &["--model", &model, "--continue"]);
     glass.waits_for("your answer goes on with it");
     glass.waits_for("Run this command?");
@@ -235,8 +235,8 @@ fn s7_killed_at_a_prompt_it_asks_again() {
     glass.types("n\r");
     // It goes on as any turn does: it is told and stopped, and what waits for it is not lost.
     glass.waits_for("✗ Bash git push");
-    // A call that runs says for how long; before that there is nothing to stop.
-    glass.waits_for("sleep 0.02; done · ");
+    // What a command says is the sign that there is one to stop.
+    glass.waits_for("│ here");
     glass.types("gently\r");
     glass.waits_for("waits: gently");
     glass.types("\x1b");
@@ -251,7 +251,8 @@ fn s7_killed_at_a_prompt_it_asks_again() {
 
         ! a turn was left unfinished: your answer goes on with it, Esc ends it
 
-        ✗ Bash until test -e go; do sleep 0.02; done
+        ✗ Bash echo here; until test -e go; do sleep 0.02; done
+          here
           [cancelled: the command and everything it started were stopped]
 
         ! stopped; say what to do instead

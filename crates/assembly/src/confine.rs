@@ -83,7 +83,7 @@ pub(crate) fn protected_in(reach: &Reach, workspace: &Path, named: &str) -> Vec<
         place.strip_prefix(workspace).or_else(|_| place.strip_prefix(&real)).ok()?.to_str()
     });
     let inner: BTreeSet<&str> =
-        inner.filter(|place| !place.is_empty() && !is_protected(place)).collect();
+        heeler_core::gathered(inner.filter(|place| !place.is_empty() && !is_protected(place)));
     inner.into_iter().map(|place| format!("{}/{place}", named.trim_end_matches('/'))).collect()
 }
 

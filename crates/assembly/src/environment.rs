@@ -64,7 +64,7 @@ impl Environment {
 
 impl FromIterator<(String, String)> for Environment {
     fn from_iter<T: IntoIterator<Item = (String, String)>>(variables: T) -> Self {
-        Self { variables: variables.into_iter().collect(), unreadable: BTreeSet::new() }
+        Self { variables: heeler_core::gathered(variables), unreadable: BTreeSet::new() }
     }
 }
 

@@ -192,7 +192,7 @@ mod tests {
         let mut named: Vec<String> = named
             .filter_map(|path| Some(path.strip_prefix(&root).ok()?.to_str()?.to_owned()))
             .collect();
-        named.sort();
+        heeler_core::sort(&mut named);
         named.dedup();
         assert_eq!(named, expected, "{line}");
     }

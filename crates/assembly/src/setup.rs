@@ -240,7 +240,7 @@ fn hooks(
 fn variables(environment: &Environment, loaded: &Loaded) -> Vec<(String, String)> {
     let variables = environment.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
     let mut variables: BTreeMap<String, String> =
-        allowed_environment(variables).into_iter().collect();
+        heeler_core::gathered(allowed_environment(variables));
     let set = loaded.environment.iter();
     variables.extend(set.map(|(name, setting)| (name.clone(), setting.value.clone())));
     variables.into_iter().collect()

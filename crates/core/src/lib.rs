@@ -110,7 +110,7 @@ pub use settings::{
     CompactionSettings, EstimateSettings, Limits, ModelSettings, Parameters, Settings,
     ThinkingSettings, ToolChoice,
 };
-pub use sort::{sort, sort_by, sort_by_key};
+pub use sort::{gathered, sort, sort_by, sort_by_key};
 pub use stop::StopReason;
 pub use store::{
     Appended, Checkpoint, CheckpointDraft, Durability, EncodeState, ForkOrigin, Journal,

@@ -41,6 +41,14 @@ pub fn sort<T: Ord>(items: &mut [T]) {
     sort_by(items, T::cmp);
 }
 
+/// As [`Iterator::collect`] into a map or a set that keeps an order. `collect` sorts first, with code that is
+/// compiled anew for each type; here each item goes to its place.
+pub fn gathered<C: Default + Extend<T>, T>(items: impl IntoIterator<Item = T>) -> C {
+    let mut all = C::default();
+    all.extend(items);
+    all
+}
+
 /// Where each element of a sorted list came from.
 #[inline(never)]
 fn sorted_places(n: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<usize> {

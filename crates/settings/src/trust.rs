@@ -90,7 +90,7 @@ impl Trust {
         self.change(|kept| {
             let sha256 = hash(&shown.content);
             let mut aspects: BTreeSet<&str> =
-                shown.aspects.iter().map(|aspect| aspect.name()).collect();
+                heeler_core::gathered(shown.aspects.iter().map(|aspect| aspect.name()));
             let before = kept.trusted.iter().position(|entry| entry.is_of(workspace, file));
             let before = before.map(|n| kept.trusted.remove(n)).filter(|e| e.sha256 == sha256);
             let earlier = before.map(|entry| entry.aspects).unwrap_or_default();

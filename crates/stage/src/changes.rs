@@ -8,6 +8,7 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::entry::{Entry, Stamp};
+use crate::gathered::gathered;
 use crate::opened::Opened;
 use crate::quoted::quoted;
 use crate::snapshot::Snapshot;
@@ -238,10 +239,10 @@ impl<'a> Comparison<'a> {
     fn leave_out_staying(&mut self) {
         let changes = std::mem::take(&mut self.found.changes);
         let gone: BTreeSet<&Path> =
-            changes.iter().filter(|c| c.after.is_none()).map(|c| c.path.as_path()).collect();
+            gathered(changes.iter().filter(|c| c.after.is_none()).map(|c| c.path.as_path()));
         let is_folder = |entry: &Option<Entry>| entry.as_ref().is_some_and(Entry::is_folder);
         let specials: BTreeMap<PathBuf, Stays> =
-            self.found.staying.drain(..).map(|staying| (staying.path, staying.why)).collect();
+            gathered(self.found.staying.drain(..).map(|staying| (staying.path, staying.why)));
         let mut staying = BTreeMap::new();
         let mut left_out = BTreeSet::new();
         for change in changes.iter().filter(|c| is_folder(&c.before) && !is_folder(&c.after)) {

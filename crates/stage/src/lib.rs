@@ -13,6 +13,7 @@ mod apply;
 mod changes;
 mod copy;
 mod entry;
+mod gathered;
 mod opened;
 mod overlay;
 mod quoted;

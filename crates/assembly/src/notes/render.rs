@@ -72,7 +72,7 @@ pub(super) fn render(places: &NotePlaces, found: Vec<FoundFile>) -> Told {
 /// outermost are cut; of one folder and of one file with its imports, what stands first.
 fn sizes(places: &NotePlaces, found: &[FoundFile]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..found.len()).collect();
-    order.sort_by_key(|at| (found[*at].distance, *at));
+    heeler_core::sort_by_key(&mut order, |at| (found[*at].distance, *at));
     let mut left = places.preferences.total_bytes;
     let mut of_groups = vec![places.preferences.file_bytes; found.len()];
     let mut sizes = vec![0; found.len()];

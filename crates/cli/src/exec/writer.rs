@@ -27,7 +27,7 @@ pub(super) fn of_stdin() -> Writer {
         return Writer::Unknown;
     };
     let processes: BTreeMap<u32, Process> =
-        listed.filter_map(|entry| Process::of(&entry.ok()?)).collect();
+        heeler_core::gathered(listed.filter_map(|entry| Process::of(&entry.ok()?)));
     let own = std::process::id();
     let above = above(own, &processes);
     let Some(Process { group, .. }) = processes.get(&own) else { return Writer::Unknown };

@@ -136,12 +136,12 @@ impl Differing {
             }
         }
         let taken: BTreeSet<PathBuf> =
-            changes.iter().map(|(change, _)| change.path.clone()).collect();
+            heeler_core::gathered(changes.iter().map(|(change, _)| change.path.clone()));
         let below = |path: &Path, of: &BTreeSet<&Path>| {
             let after = of.range::<Path, _>((Bound::Excluded(path), Bound::Unbounded)).next();
             after.is_some_and(|next| next.starts_with(path))
         };
-        let taken: BTreeSet<&Path> = taken.iter().map(PathBuf::as_path).collect();
+        let taken: BTreeSet<&Path> = heeler_core::gathered(taken.iter().map(PathBuf::as_path));
         for change in &self.implied {
             let is_taken = match &change.after {
                 Some(_) => below(&change.path, &taken),

@@ -174,7 +174,8 @@ impl ToolRegistry {
         let fork = self.fork();
         {
             let mut held = fork.write();
-            let mut allowed: BTreeSet<String> = names.into_iter().map(Into::into).collect();
+            let mut allowed: BTreeSet<String> =
+                heeler_core::gathered(names.into_iter().map(Into::into));
             if let Some(before) = &held.allowed {
                 allowed.retain(|name| before.contains(name));
             }

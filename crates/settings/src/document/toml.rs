@@ -20,7 +20,8 @@ const KEY_CHARS_MAX: usize = 200;
 pub(super) fn salvage(text: &str, lines: &Lines, broken: &mut Vec<Broken>) -> Node {
     let (table, mut errors) = DeTable::parse_recoverable(text);
     let place = |error: &Error| error.span().map_or(0, |span| span.start);
-    let strays: BTreeSet<usize> = errors.iter().map(|error| lines.at(place(error))).collect();
+    let strays: BTreeSet<usize> =
+        heeler_core::gathered(errors.iter().map(|error| lines.at(place(error))));
     let without = without_strays(text, &strays);
     let table = match &without {
         // Behind a line without a key the parser passes over the next one, too.
@@ -31,7 +32,8 @@ pub(super) fn salvage(text: &str, lines: &Lines, broken: &mut Vec<Broken>) -> No
         }
         None => table,
     };
-    let mut lost: BTreeSet<usize> = errors.iter().map(|error| lines.at(place(error))).collect();
+    let mut lost: BTreeSet<usize> =
+        heeler_core::gathered(errors.iter().map(|error| lines.at(place(error))));
     lost.extend(broken.iter().map(|broken| broken.line));
     for error in errors.iter().take(MISTAKES_MAX) {
         let offset = place(error);

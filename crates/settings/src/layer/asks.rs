@@ -48,7 +48,7 @@ impl Layer {
     #[must_use]
     pub fn untrusted(&self) -> BTreeSet<Aspect> {
         match self.place.is_repository() {
-            true => self.asks_for().difference(&self.trusted).copied().collect(),
+            true => heeler_core::gathered(self.asks_for().difference(&self.trusted).copied()),
             false => BTreeSet::new(),
         }
     }

@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use super::death::may_die;
 use super::plan::{OPEN, Step};
 use crate::entry::{Entry, Root};
+use crate::gathered::gathered;
 
 const FOLDER: OFlags =
     OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::RDONLY).union(OFlags::CLOEXEC);
@@ -153,9 +154,9 @@ impl Base {
     /// folders before these. Says of each folder of a step what it came to, while its parent is open.
     pub(super) fn finish_modes(&self, steps: &[Step], mut then: impl FnMut(&Path, io::Result<()>)) {
         let folders = steps.iter().filter_map(|step| Some((step.path.as_path(), modes(step)?)));
-        let folders: BTreeMap<&Path, (u32, u32)> = folders.collect();
+        let folders: BTreeMap<&Path, (u32, u32)> = gathered(folders);
         let closed = self.closed.keys().map(PathBuf::as_path);
-        let all: BTreeSet<&Path> = folders.keys().copied().chain(closed).collect();
+        let all: BTreeSet<&Path> = gathered(folders.keys().copied().chain(closed));
         for path in all.into_iter().rev() {
             let closed = match self.closed.get(path) {
                 Some(&mode) => self.set_mode(path, mode | OPEN, mode),
@@ -203,7 +204,7 @@ impl Base {
 
     /// What was done outlives a loss of power.
     pub(super) fn sync(&self, steps: &[Step]) -> io::Result<()> {
-        let folders: BTreeSet<&Path> = steps.iter().filter_map(|step| step.path.parent()).collect();
+        let folders: BTreeSet<&Path> = gathered(steps.iter().filter_map(|step| step.path.parent()));
         for path in folders {
             if path.as_os_str().is_empty() {
                 rustix::fs::fsync(&self.folder)?;

@@ -13,6 +13,7 @@ use super::place::Place;
 use super::plan::{Plan, Step, is_folder};
 use super::{Applied, Conflict, Progress, Why};
 use crate::entry::{Entry, Root, Stamp, is_same};
+use crate::gathered::gathered;
 use crate::quoted::quoted;
 use crate::snapshot::Snapshot;
 use crate::stage::BASE;
@@ -182,11 +183,8 @@ impl Work<'_> {
     /// What all of it came to, before folders have their modes: then some cannot be looked into.
     fn look(&self) -> Looked<'_> {
         let steps = &self.plan.steps;
-        let replaced: BTreeSet<&Path> = steps
-            .iter()
-            .filter(|step| step.replaces_folder())
-            .map(|step| step.path.as_path())
-            .collect();
+        let replaced = steps.iter().filter(|step| step.replaces_folder());
+        let replaced: BTreeSet<&Path> = gathered(replaced.map(|step| step.path.as_path()));
         let mut looked = Looked::default();
         for (number, step) in steps.iter().enumerate() {
             let standing = self.base.standing(&step.path);

@@ -11,6 +11,7 @@ use super::death::may_die;
 use super::room::Needed;
 use crate::changes::Change;
 use crate::entry::{Content, Entry, is_same, path_bytes};
+use crate::gathered::gathered;
 use crate::sparse;
 
 /// What is being applied; while it exists, it is not done.
@@ -231,14 +232,14 @@ impl Plan {
 
     /// Folders that have to be opened, and their modes.
     pub(super) fn closed(&self) -> BTreeMap<PathBuf, u32> {
-        self.closed.iter().map(|closed| (closed.path.clone(), closed.mode)).collect()
+        gathered(self.closed.iter().map(|closed| (closed.path.clone(), closed.mode)))
     }
 }
 
 /// The folders in which something changes and that their owner may not change.
 fn closed(base: &Path, steps: &[Step]) -> io::Result<Vec<Closed>> {
     let parents: std::collections::BTreeSet<&Path> =
-        steps.iter().filter_map(|step| step.path.parent()).collect();
+        gathered(steps.iter().filter_map(|step| step.path.parent()));
     let mut closed = Vec::new();
     for path in parents {
         if let Some(Entry::Folder { mode }) = Entry::read(&base.join(path))?

@@ -59,7 +59,8 @@ const SECRET_WORDS: [&str; 5] = ["CREDENTIAL", "KEY", "PASSWORD", "SECRET", "TOK
 /// that can do nothing. Sorted by name; of two with one name the later stays.
 #[must_use]
 pub fn allowed_environment(vars: impl Iterator<Item = (String, String)>) -> Vec<(String, String)> {
-    let mut allowed: BTreeMap<String, String> = vars.filter(|(name, _)| is_allowed(name)).collect();
+    let mut allowed: BTreeMap<String, String> =
+        heeler_core::gathered(vars.filter(|(name, _)| is_allowed(name)));
     allowed.insert("TERM".into(), "dumb".into());
     allowed.into_iter().collect()
 }

@@ -79,13 +79,13 @@ impl Staged {
         ensure!(is_plain_folder(ours, &folder), "{} is no folder", quoted(&folder));
         let known: BTreeSet<String> = {
             let Names { named, logged, .. } = Names::read(ours, &folder, false)?;
-            named.into_values().chain(logged).collect()
+            heeler_core::gathered(named.into_values().chain(logged))
         };
         let base = ours.join(&folder);
         let is_new = |commit: &String| !known.contains(commit);
         let named: BTreeMap<_, _> =
-            found.named.into_iter().filter(|(_, commit)| is_new(commit)).collect();
-        let logged: BTreeSet<_> = found.logged.into_iter().filter(is_new).collect();
+            heeler_core::gathered(found.named.into_iter().filter(|(_, commit)| is_new(commit)));
+        let logged: BTreeSet<_> = heeler_core::gathered(found.logged.into_iter().filter(is_new));
         if named.is_empty() && logged.is_empty() {
             return Ok(None);
         }
@@ -159,7 +159,7 @@ fn only_staged(
             let mut ids = line.split(' ').map(str::to_owned);
             (ids.next().unwrap_or_default(), ids.collect())
         });
-        Ok(lines.collect())
+        Ok(heeler_core::gathered(lines))
     };
     let new = walk(&mut named.values().filter(leads_on))?;
     let is_kept = |commit: &String| match kinds.get(commit).map(String::as_str) {
@@ -168,9 +168,9 @@ fn only_staged(
         kind => kind.is_some(),
     };
     let mut names: BTreeMap<_, _> =
-        named.into_iter().filter(|(_, commit)| is_kept(commit)).collect();
+        heeler_core::gathered(named.into_iter().filter(|(_, commit)| is_kept(commit)));
     let left = walk(&mut logged.iter().filter(leads_on).filter(|id| !new.contains_key(*id)))?;
-    let parents: BTreeSet<&String> = left.values().flatten().collect();
+    let parents: BTreeSet<&String> = heeler_core::gathered(left.values().flatten());
     let ends = left.keys().filter(|id| !parents.contains(id) && !new.contains_key(*id));
     names.extend(ends.enumerate().map(|(n, id)| (format!("lost/{}", n + 1), id.clone())));
     Ok(names)
@@ -239,5 +239,5 @@ fn kinds<'a>(
     let said = git.run(&arguments, Told::Text(&asked))?;
     let known = said.lines().filter_map(|line| line.split_once(' '));
     let known = known.filter(|(_, kind)| *kind != "missing");
-    Ok(known.map(|(id, kind)| (id.to_owned(), kind.to_owned())).collect())
+    Ok(heeler_core::gathered(known.map(|(id, kind)| (id.to_owned(), kind.to_owned()))))
 }

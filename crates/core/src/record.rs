@@ -342,6 +342,10 @@ pub struct FactsChanged {
     pub call: CallId,
     /// What it touches now.
     pub facts: Facts,
+    /// A hook that let it run was shown something else, so it lets it no more. Absent in journals of
+    /// a time when it did.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_allowance: bool,
 }
 
 /// Somebody is asked.

@@ -132,7 +132,8 @@ pub struct Metadata {
     pub timeout_millis: u64,
     /// What [`Tool::facts`] says of one input may be something else a moment later, since it looks
     /// at files, or at what runs. So it is asked once more right before the call starts, and the call
-    /// is judged again where it touches something else by then. Such a call never begins early.
+    /// is judged again where it touches something else by then. Such a call never begins early. The
+    /// same holds for one that plays such a call, whatever is said here.
     pub facts_change: bool,
 }
 

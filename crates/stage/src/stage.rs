@@ -243,14 +243,16 @@ impl Stage {
     }
 
     /// As [`Stage::changes`], where what others did to the base since the stage began is a part of it: for
-    /// who was told of that, and wants the stage's all the same. What they do from now on is not.
+    /// who was told of that, and wants the stage's all the same. What they do from now on is not. Beside
+    /// that the paths which they changed.
     ///
     /// # Errors
     /// When something cannot be read.
-    pub fn changes_to_what_is_there(&mut self) -> Result<Changes, StageError> {
-        let mut found = self.changes()?;
+    pub fn changes_to_what_is_there(&mut self) -> Result<(Changes, Vec<PathBuf>), StageError> {
+        let (mut found, mut changed) = (self.changes()?, Vec::new());
         for change in found.changes.iter_mut().filter(|change| change.is_stale) {
             change.is_stale = false;
+            changed.push(change.path.clone());
             let whole = change.path.ancestors().filter(|path| !path.as_os_str().is_empty());
             for path in whole {
                 match fs::symlink_metadata(self.summary.base.join(path)) {
@@ -259,7 +261,7 @@ impl Stage {
                 }
             }
         }
-        Ok(found)
+        Ok((found, changed))
     }
 
     /// A file, link or folder of the stage.

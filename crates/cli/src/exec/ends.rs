@@ -13,9 +13,10 @@ pub(super) struct End {
     pub(super) answer: FinalAnswer,
 }
 
-/// Whether this is the end of a turn, which is told as such.
+/// Whether this is the end of a turn of the session's own, which is told as such.
 pub(super) fn is_end(seen: &Seen) -> bool {
-    matches!(seen, Seen::Event(envelope) if matches!(envelope.event, Event::TurnFinished { .. }))
+    let Seen::Event(envelope) = seen else { return false };
+    envelope.agent.is_main() && matches!(envelope.event, Event::TurnFinished { .. })
 }
 
 /// Which turns' ends are told.
@@ -99,5 +100,107 @@ impl Ends {
             }
         }
         ends
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use heeler_assembly::NamedModel;
+    use heeler_core::{AgentPath, CallId, Envelope, Input};
+    use heeler_engine::{Parts, SystemClock};
+    use heeler_script::Script;
+
+    use super::*;
+
+    /// A session whose model answers with numbers.
+    async fn session(folder: &tempfile::TempDir) -> (FileStore, Session) {
+        let store = FileStore::open(folder.path()).unwrap();
+        let script: String = (1..=4).map(|n| format!("[[reply]]\ntext = \"{n}\"\n")).collect();
+        let script = Script::parse(&script).unwrap();
+        let model = NamedModel::scripted(script, Arc::new(SystemClock));
+        let mut parts = Parts::new(model.provider, Arc::new(store.clone()));
+        parts.settings.model.name = "script/test".into();
+        let session = Session::create(parts, "/space").await.unwrap();
+        (store, session)
+    }
+
+    async fn turn(session: &Session) {
+        assert_eq!(session.turn(Input::text("go")).await, TurnOutcome::Done);
+    }
+
+    fn event(agent: AgentPath, event: Event) -> Seen {
+        Seen::Event(Arc::new(Envelope { seq: None, agent, event }))
+    }
+
+    fn finished(turn: u32) -> Event {
+        let answer = turn.to_string().into();
+        Event::TurnFinished { turn, outcome: TurnOutcome::Done, answer }
+    }
+
+    /// The turns whose ends are told, with their answers.
+    fn told(ends: Vec<End>) -> Vec<(u32, String)> {
+        ends.into_iter().map(|end| (end.turn, end.answer.to_string())).collect()
+    }
+
+    fn of(turns: std::ops::RangeInclusive<u32>) -> Vec<(u32, String)> {
+        turns.map(|turn| (turn, turn.to_string())).collect()
+    }
+
+    #[tokio::test]
+    async fn an_end_that_comes_while_somebody_begins_to_watch_is_told_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, session) = session(&folder).await;
+        turn(&session).await;
+        let (_, mut cursor) = session.subscribe();
+        turn(&session).await;
+        let mut ends = Ends::new(&store, &session).await;
+        turn(&session).await;
+        session.close().await;
+        let mut seen = Vec::new();
+        while let Some(next) = cursor.next().await {
+            let ends = told(ends.until(&next).await);
+            assert_eq!(ends.len(), usize::from(is_end(&next)), "{ends:?}");
+            seen.extend(ends);
+        }
+        assert_eq!(seen, of(2..=3));
+        assert!(ends.rest().await.is_empty());
+    }
+
+    #[tokio::test]
+    async fn ends_that_were_not_seen_are_told_in_order_before_what_comes_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, session) = session(&folder).await;
+        turn(&session).await;
+        let begin = async || Ends::new(&store, &session).await;
+        let (mut by_end, mut by_start, mut by_rest) = (begin().await, begin().await, begin().await);
+        for _ in 2..=4 {
+            turn(&session).await;
+        }
+        let gap = Seen::Resync(Box::new(session.subscribe().0));
+        for ends in [&mut by_end, &mut by_start, &mut by_rest] {
+            assert!(ends.until(&gap).await.is_empty());
+        }
+        let main = AgentPath::default;
+        assert_eq!(told(by_end.until(&event(main(), finished(4))).await), of(2..=4));
+        assert!(by_end.until(&event(main(), finished(4))).await.is_empty());
+        let starts = event(main(), Event::TurnStarted { turn: 4 });
+        assert_eq!(told(by_start.until(&starts).await), of(2..=3));
+        assert_eq!(told(by_start.rest().await), of(4..=4));
+        assert_eq!(told(by_rest.rest().await), of(2..=4));
+        session.close().await;
+    }
+
+    #[tokio::test]
+    async fn what_an_agent_of_the_session_ends_is_no_end_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, session) = session(&folder).await;
+        let mut ends = Ends::new(&store, &session).await;
+        let agent = AgentPath(vec![CallId { turn: 1, round: 1, index: 0 }]);
+        let seen = event(agent, finished(1));
+        assert!(!is_end(&seen) && ends.until(&seen).await.is_empty());
+        assert!(is_end(&event(AgentPath::default(), finished(1))));
+        session.close().await;
     }
 }

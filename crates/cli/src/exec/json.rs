@@ -143,12 +143,15 @@ impl JsonPrinter {
 
     /// The end of the last turn is told by the terminal event, that of an earlier one here.
     fn event(&mut self, envelope: &Arc<Envelope>) -> std::io::Result<()> {
-        if let Event::TurnFinished { .. } = &envelope.event {
+        // What an agent of the session ends or begins is an event like any other.
+        let is_main = envelope.agent.is_main();
+        if is_main && matches!(envelope.event, Event::TurnFinished { .. }) {
             self.held_back = Some(Arc::clone(envelope));
             return Ok(());
         }
         let held_back = self.held_back.take();
-        if let Event::TurnStarted { .. } = &envelope.event
+        if is_main
+            && matches!(envelope.event, Event::TurnStarted { .. })
             && let Some(Event::TurnFinished { turn, outcome, answer }) =
                 held_back.as_deref().map(|envelope| &envelope.event)
         {

@@ -5,12 +5,13 @@ mod diff;
 mod files;
 mod review;
 
+use std::collections::HashSet;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use heeler_assembly::Environment;
-use heeler_stage::{Applied, CHANGES_MAX, Progress, Recovered, Stage, StageError, recover};
+use heeler_stage::{Applied, CHANGES_MAX, Progress, Recovered, Stage, StageError, quoted, recover};
 
 use crate::arguments::{StageArguments, StageCommand};
 use crate::exit::Exit;
@@ -20,6 +21,8 @@ use review::Verdict;
 
 /// The most bytes of a diff that are shown beside an answer.
 const SHOWN_BYTES_MAX: usize = 256 * 1024;
+/// How many paths are named that were applied over what somebody had made of them.
+const REPLACED_SHOWN: usize = 20;
 
 /// What becomes of a stage when its run has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -182,7 +185,11 @@ pub(crate) fn settle(stage: Stage, at_end: AtEnd, over: Over, told: Told) -> Set
                  discard {id}` drops it",
                 tree.display()
             )),
-            false => tell_kept(&id),
+            // What was refused is refused again, unless what was in the way is gone by then.
+            false => say(format_args!(
+                "heeler: the changes are kept: `heeler stage apply {id}` tries again, `heeler stage \
+                 discard {id}` drops them"
+            )),
         }
         let state = SettledState::Kept;
         Settled { id, state, paths: 0, commits: Vec::new(), error: Some(error) }
@@ -199,11 +206,7 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, over: Over, told: Told) -> Res
     let id = stage.summary().id.clone();
     let settled =
         |state, paths| Settled { id: id.clone(), state, paths, commits: Vec::new(), error: None };
-    let found = match over {
-        Over::Unchanged => stage.changes(),
-        Over::Anything => stage.changes_to_what_is_there(),
-    };
-    let differing = match found.map_err(Into::into).and_then(|found| files::read(&stage, found)) {
+    let (differing, changed) = match read(&mut stage, over) {
         // What nobody wants need not be counted to its end.
         Err(error) if at_end == AtEnd::Discard && is_too_much(&error) => {
             stage.discard()?;
@@ -264,11 +267,38 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, over: Over, told: Told) -> Res
             (true, 0) => {}
             (true, _) => say(format_args!("heeler: applied to {taken} of {paths} paths")),
         }
+        tell_replaced(files, &chosen, &changed);
     }
     Ok(match is_applied {
         false => settled(SettledState::Discarded, paths),
         true => Settled { commits, ..settled(SettledState::Applied, taken) },
     })
+}
+
+/// What differs in a stage, and which paths of that somebody changed who may be overruled.
+fn read(stage: &mut Stage, over: Over) -> Result<(Differing, Vec<PathBuf>)> {
+    let (found, changed) = match over {
+        Over::Unchanged => (stage.changes()?, Vec::new()),
+        Over::Anything => stage.changes_to_what_is_there()?,
+    };
+    Ok((files::read(stage, found)?, changed))
+}
+
+/// Names what was applied over what somebody had made of it.
+fn tell_replaced(files: &[StagedFile], chosen: &[Chosen], changed: &[PathBuf]) {
+    let changed: HashSet<&PathBuf> = changed.iter().collect();
+    let taken = files.iter().zip(chosen).filter(|(_, chosen)| !chosen.is_nothing());
+    let mut replaced = taken.map(|(file, _)| &file.change.path).filter(|it| changed.contains(it));
+    let names: Vec<_> = replaced.by_ref().take(REPLACED_SHOWN).map(|path| quoted(path)).collect();
+    if names.is_empty() {
+        return;
+    }
+    let more = match replaced.count() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let names = names.join(", ");
+    say(format_args!("heeler: applied over what was changed since the stage began: {names}{more}"));
 }
 
 /// Whether somebody reads what is asked, and can answer.
@@ -360,8 +390,9 @@ pub(crate) fn run(arguments: &StageArguments) -> Result<Exit> {
                 return Ok(Exit::Done);
             }
             if !all && !can_ask() {
+                let flags = if *force { "--all --force" } else { "--all" };
                 bail!(
-                    "nobody can be asked which changes of {id} to make; `heeler stage apply {id} --all` \
+                    "nobody can be asked which changes of {id} to make; `heeler stage apply {id} {flags}` \
                      makes all of them"
                 );
             }

@@ -414,9 +414,18 @@ fn what_somebody_changed_meanwhile_is_not_overwritten() {
         let output = world.heeler(&["stage", "apply", &id, "--all"]).run().exits(1);
         assert!(output.stderr.contains("nothing was applied"), "{}", output.stderr);
         assert!(output.stderr.contains("ten.txt"), "{}", output.stderr);
+        let again = format!("the changes are kept: `heeler stage apply {id}` tries again");
+        assert!(output.stderr.contains(&again), "{}", output.stderr);
         assert_eq!(tree(&world.workspace()), before);
         if form == "overlay" {
-            world.heeler(&["stage", "apply", &id, "--all", "--force"]).run().exits(0);
+            // Each hint is one that works here.
+            let flags = "--all --force";
+            assert!(output.stderr.contains(&format!("`{flags}`")), "{}", output.stderr);
+            let output = world.heeler(&["stage", "apply", &id, "--force"]).run().exits(2);
+            assert!(output.stderr.contains(&format!("apply {id} {flags}`")), "{}", output.stderr);
+            let output = world.heeler(&["stage", "apply", &id, "--all", "--force"]).run().exits(0);
+            let replaced = "applied over what was changed since the stage began: ten.txt\n";
+            assert!(output.stderr.contains(replaced), "{}", output.stderr);
             assert!(world.worked("ten.txt").ends_with("twenty\n"));
             continue;
         }

@@ -30,7 +30,7 @@ impl Driver {
         let judged = self.state.turn.iter().flat_map(|turn| &turn.calls);
         let judged = &judged.into_iter().find(|judged| judged.id == *call)?.facts;
         let facts = pipeline::facts_now(&self.tools, &self.workspace, name, input)?;
-        (facts != *judged).then_some(FactsChanged { call: *call, facts })
+        (facts != *judged).then_some(FactsChanged { call: *call, facts, ends_allowance: true })
     }
 
     /// Whether a call was looked up since anything that was started here could have changed something.

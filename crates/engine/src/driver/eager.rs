@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use heeler_core::{
     Access, Background, Block, BoxFuture, CallId, CallPlan, CancellationToken, EffectId, Facts,
-    Metadata, Progress, RawJson, Reply, ToolUse,
+    Progress, RawJson, Reply, ToolUse,
 };
 use heeler_turn::state::CallStatus;
 use tokio::sync::oneshot;
@@ -21,6 +21,7 @@ use super::Driver;
 use super::held::HeldProgress;
 use super::perform::{Run, Spawned, finish_call};
 use super::running::Task;
+use crate::pipeline;
 
 /// The most calls of one answer that begin before it is whole, whatever the settings let run.
 const EAGER_CALLS_MAX: usize = 32;
@@ -80,14 +81,16 @@ impl Driver {
     /// Begins one call, if everything is in favour and no hook wants a word in it.
     fn begin_eagerly(&mut self, id: CallId, said: ToolUse) -> Option<EagerCall> {
         let tool = Arc::clone(self.tools.get(&said.name)?);
-        let Metadata { read_only, facts_change, .. } = tool.metadata();
-        let may_begin = read_only && !facts_change && !self.is_hooked(&said.name);
+        let may_begin = tool.metadata().read_only && !self.is_hooked(&said.name);
         if said.invalid.is_some() || !may_begin {
             return None;
         }
         let plan = self.plan(&said.name, &said.input);
         let CallPlan::Ready { facts, input, .. } = &plan else { return None };
         let (facts, input) = (facts.clone(), input.as_ref().unwrap_or(&said.input).clone());
+        if pipeline::facts_change(&self.tools, &tool, &input) {
+            return None;
+        }
         // How many calls those within it would find room for is known once the answer is whole.
         if self.state.settings.limits.calls != 0 && !tool.inner_calls(&input).is_empty() {
             return None;

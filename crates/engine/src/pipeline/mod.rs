@@ -56,12 +56,22 @@ pub(crate) fn facts_now(
     name: &str,
     input: &RawJson,
 ) -> Option<Facts> {
-    let tool = tools.get(name).filter(|tool| tool.metadata().facts_change)?;
+    let tool = tools.get(name)?;
+    let may_change = AssertUnwindSafe(|| facts_change(tools, tool, input));
+    if !catch_unwind(may_change).unwrap_or(true) {
+        return None;
+    }
     let crashed = |panic: String| {
         let what = format!("its tool crashed when it was asked what it touches: {panic}");
         Facts { accesses: vec![Access::Opaque(what)], ..Facts::default() }
     };
     Some(describe(tools, workspace, tool, input).unwrap_or_else(crashed))
+}
+
+/// Whether what a call touches may be something else a moment later: by itself, or by a call that it plays.
+pub(crate) fn facts_change(tools: &Toolset, tool: &Arc<dyn Tool>, input: &RawJson) -> bool {
+    let of = |name: &str| tools.get(name).is_some_and(|tool| tool.metadata().facts_change);
+    tool.metadata().facts_change || tool.inner_calls(input).iter().any(|call| of(&call.name))
 }
 
 /// What a call touches, or the text of a panic.

@@ -153,6 +153,10 @@ impl Tool for Renewed {
         self.0.metadata()
     }
 
+    fn output_schema(&self) -> Option<RawJson> {
+        self.0.output_schema()
+    }
+
     fn facts(&self, input: &RawJson, workspace: &str) -> Facts {
         self.0.facts(input, workspace)
     }

@@ -16,6 +16,10 @@ impl Tool for Numbered {
         ToolDefinition::new(&self.0, format!("number {}", self.1), RawJson::empty_object())
     }
 
+    fn output_schema(&self) -> Option<RawJson> {
+        Some(RawJson::empty_object())
+    }
+
     fn facts(&self, _: &RawJson, _: &str) -> Facts {
         Facts::default()
     }
@@ -179,6 +183,14 @@ fn a_registry_ends_with_its_last_clone_though_a_tool_of_it_searches_it() {
     registry.register_hidden(Arc::clone(&tool));
     drop(registry);
     assert_eq!(Arc::strong_count(&tool), 1);
+}
+
+#[test]
+fn what_a_hidden_tool_gives_is_held_to_what_it_declared() {
+    let registry = ToolRegistry::new();
+    registry.register_hidden(numbered("a", 1));
+    let tools = registry.toolset_at(&moment(1, &[("a", 2)]));
+    assert!(tools.output_schema("a").is_some());
 }
 
 #[derive(Debug, Clone)]

@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::{Expect, expect};
 use heeler_core::{
-    Access, Approver, BoxFuture, Decision, Facts, Mode, OpenPermission, Resource, Rule, RuleEffect,
-    ToolOutput,
+    Access, Approver, BoxFuture, Decision, Facts, HookEvent, HookMoment, HookOutcome, Mode,
+    OpenPermission, Resource, Rule, RuleEffect, Tool, ToolOutput,
 };
-use heeler_engine::Parts;
+use heeler_engine::{Parts, Toolset};
+use heeler_tools::Batch;
 
-use crate::common::{Case, TestTool, check, tool};
+use crate::common::{Case, TestTool, allows, asks, check, denies, hook, nothing, shown, tool};
 
 /// Where the tools of a test lead to: counted up by whoever changes it.
 type Place = Arc<AtomicUsize>;
@@ -143,6 +144,49 @@ fn what_changed_while_somebody_took_their_time_is_asked_about_again() {
     );
 }
 
+/// One that leads elsewhere and one that looks, before which hooks say this; nobody can be asked.
+fn check_hooked(outcome: HookOutcome, expected: Expect) {
+    let place = Place::default();
+    let hook = hook(HookEvent::PreToolUse, move |moment| {
+        let looks = matches!(&moment, HookMoment::PreToolUse(call) if call.tool == "look");
+        std::future::ready(if looks { outcome.clone() } else { nothing() })
+    });
+    let case =
+        Case::new(&script(&["lead", "look"])).calls_only().tools([look(&place), lead(&place)]);
+    let case = case.with(interactive).with(|parts| {
+        parts.settings.policy.interactive = false;
+        parts.hooks = Some(hook);
+    });
+    let shown = shown(case);
+    let results = shown.lines().filter(|line| line.starts_with("result"));
+    expected.assert_eq(&results.map(|line| format!("{line}\n")).collect::<String>());
+}
+
+#[test]
+fn what_a_hook_let_run_is_no_more_let_by_it_once_it_touches_something_else() {
+    check_hooked(
+        allows(),
+        expect![[r#"
+        result ok: led
+        result error: Not allowed: it reads /outside/1, and nobody can be asked.
+    "#]],
+    );
+    check_hooked(
+        denies(),
+        expect![[r#"
+        result ok: led
+        result error: Not allowed: the hook `guard` denies it: not on Fridays.
+    "#]],
+    );
+    check_hooked(
+        asks(),
+        expect![[r#"
+        result ok: led
+        result error: Not allowed: the rule look (the hook `guard`) asks, and nobody can be asked.
+    "#]],
+    );
+}
+
 #[test]
 fn what_changes_each_time_is_not_run_in_the_end() {
     let place = Place::new(1.into());
@@ -179,11 +223,57 @@ fn what_changes_each_time_is_not_run_in_the_end() {
 }
 
 #[test]
+fn what_a_batch_plays_is_looked_up_again_as_well() {
+    // What is looked at lies elsewhere once the first call ran, where the second one changes it.
+    let place = Place::default();
+    let now = Arc::clone(&place);
+    let elsewhere = move || {
+        let key = format!("place {}", now.load(Ordering::SeqCst));
+        Facts { resources: vec![Resource { key, write: false }], ..Facts::default() }
+    };
+    let look = tool("look", |_, _| async { Ok(ToolOutput::text("looked")) });
+    let look = look.read_only().facts_now(elsewhere);
+    let change = tool("change", |context, _| async move {
+        context.clock.sleep_until(context.clock.now().plus(1_000)).await;
+        Ok(ToolOutput::text("changed"))
+    });
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "lead", input = {} },
+                  { call = "change", input = {} },
+                  { call = "batch", input = { calls = [{ tool = "look", input = {} }] } }]
+        [[reply]]
+        text = "done"
+    "#;
+    let lead = lead(&place).locks("place 0").locks("place 1");
+    let tools = [look, lead, change.locks("place 1")].map(|tool| Arc::new(tool) as Arc<dyn Tool>);
+    let case = Case::new(script).calls_only().with(|parts| {
+        let batch = Arc::new(Batch) as Arc<dyn Tool>;
+        parts.tools = Toolset::new(tools.into_iter().chain([batch])).unwrap();
+    });
+    check(
+        case,
+        expect![[r#"
+        started 1.1.0 [0] lead {}
+        finished 1.1.0 [0] lead 0 ms: led
+        started 1.1.1 [1] change {}
+        finished 1.1.1 [1] change 1000 ms: changed
+        started 1.1.2 [2] batch {"calls":[{"tool":"look","input":{}}]}
+        finished 1.1.2 [2] batch 0 ms: [1] look {}\nlooked
+        end of turn 1: Done "done"
+        result ok: led
+        result ok: changed
+        result ok: [1] look {}\n looked
+    "#]],
+    );
+}
+
+#[test]
 fn what_nothing_could_have_changed_is_looked_up_once() {
     for (calls, n_asked) in [(&["look"][..], 1), (&["look", "look"], 3)] {
         let (place, asked) = (Place::default(), Arc::default());
         let case = Case::new(&script(calls)).tools([look(&place).counts_facts(&asked)]);
-        crate::common::shown(case.with(interactive));
+        shown(case.with(interactive));
         assert_eq!(asked.load(Ordering::SeqCst), n_asked, "{calls:?}");
     }
 }

@@ -51,7 +51,8 @@ impl World<'_> {
             }
             let changes = self.chance.pick(&[1, 2, 3]);
             let Some(facts) = tools::facts_after(name, input, changes) else { continue };
-            changed.push(Record::FactsChanged(Box::new(FactsChanged { call: *call, facts })));
+            let change = FactsChanged { call: *call, facts, ends_allowance: true };
+            changed.push(Record::FactsChanged(Box::new(change)));
             self.count(Fault::FactsChanged);
         }
         changed

@@ -131,7 +131,8 @@ impl Stage {
         if !stale.is_empty() {
             return Err(StageError::new(format!(
                 "nothing was applied: {shown} changed since the stage began: {}; `heeler stage show {id}` \
-                 prints what differs from what is there now, and `heeler stage apply {id} --force` makes that",
+                 prints what differs from what is there now, and `heeler stage apply {id} --force` makes that \
+                 (`--all --force` where nobody can be asked)",
                 stale.join(", ")
             )));
         }

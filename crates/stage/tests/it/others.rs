@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use heeler_stage::{Applied, Conflict, Stage, Why};
 
@@ -52,13 +52,15 @@ fn what_somebody_changed_before_is_changed_for_who_wants_that_and_what_they_chan
         fs::rename(world.base().join("other"), world.base().join(name)).unwrap();
     }
     assert!(stage.apply(all(&stage)).is_err());
-    let chosen = stage.changes_to_what_is_there().unwrap().changes;
-    let chosen: Vec<_> = chosen.into_iter().map(|change| (change, None)).collect();
+    let (found, changed) = stage.changes_to_what_is_there().unwrap();
+    assert_eq!(changed, ["f", "sub/g"].map(PathBuf::from));
+    let chosen: Vec<_> = found.changes.into_iter().map(|change| (change, None)).collect();
     write(&world.base().join("f"), "mine\n");
     assert!(stage.apply(chosen).is_err());
     assert_eq!(text(&world.base().join("f")), "mine\n");
-    let chosen = stage.changes_to_what_is_there().unwrap().changes;
-    stage.apply(chosen.into_iter().map(|change| (change, None))).unwrap();
+    let (found, changed) = stage.changes_to_what_is_there().unwrap();
+    assert_eq!(changed, ["f"].map(PathBuf::from));
+    stage.apply(found.changes.into_iter().map(|change| (change, None))).unwrap();
     assert_eq!(text(&world.base().join("f")), "new\n");
     assert_eq!(text(&world.base().join("sub/g")), "new\n");
 }

@@ -309,8 +309,8 @@ fn call() -> impl Strategy<Value = Record> {
         (call_id(), 0..2u32, plan).prop_map(|(call, answered_before, plan)| {
             Record::CallPlanned(Box::new(CallPlanned { call, answered_before, plan }))
         }),
-        (call_id(), facts).prop_map(|(call, facts)| {
-            Record::FactsChanged(Box::new(FactsChanged { call, facts }))
+        (call_id(), facts, any::<bool>()).prop_map(|(call, facts, ends_allowance)| {
+            Record::FactsChanged(Box::new(FactsChanged { call, facts, ends_allowance }))
         }),
         call_id().prop_map(|call| Record::CallStarted { call }),
         (call_id(), output, any::<(u64, u32)>()).prop_map(

@@ -179,7 +179,8 @@ impl State {
     }
 
     /// What a call that may run touches has changed since it was judged, so it is judged again, and
-    /// whoever let it run before is asked again. Whatever is no access says nothing of permission.
+    /// whoever let it run before is asked again. What hooks had against it stands; what one allowed was
+    /// another call. Whatever is no access says nothing of permission.
     pub(super) fn on_facts_changed(&mut self, changed: &FactsChanged, out: &mut Announcer) {
         let ready = |s: &CallStatus| matches!(s, CallStatus::Ready { .. });
         let Some(call) = self.call_in(changed.call, ready) else { return };
@@ -192,6 +193,9 @@ impl State {
         }
         if touches_the_same || is_on(Bug::UnheardChange) {
             return;
+        }
+        if changed.ends_allowance {
+            call.hook.take_if(|said| matches!(said, HookVerdict::Allow { .. }));
         }
         // An answer to one request is none to the next.
         call.answered_before += u32::from(call.asked_at != 0);

@@ -248,6 +248,19 @@ fn what_a_rule_allows_stays_in_the_box_where_nobody_can_tell_what_it_writes() {
 }
 
 #[test]
+fn a_deny_rule_hits_what_it_names_also_where_nobody_can_tell_what_a_line_writes() {
+    let open = |text| ShellLine { is_open_ended: true, ..line(text, &[]) };
+    for git in ["git status", "git commit -m x"] {
+        check(Mode::Ask, "-Bash(rm:*)", &open(git), "allow in the box");
+        check(Mode::AllowListed, "-Bash(rm:*)", &open(git), "allow in the box");
+        let rules = "+Bash(git:*), -Bash(rm:*)";
+        check(Mode::Ask, rules, &open(git), "allow in the box by Bash(git:*)");
+    }
+    let rules = "+Bash(git:*), -Bash(git commit:*)";
+    check(Mode::Ask, rules, &open("git commit -m x"), "deny by Bash(git commit:*)");
+}
+
+#[test]
 fn what_a_rule_allows_stays_in_the_box_where_another_denies_paths() {
     let cat = ShellLine { is_read_only: true, ..line("cat secre[t]/key", &[]) };
     let leaves = [(ConcernKind::Leaves, "the network")];

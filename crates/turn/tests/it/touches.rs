@@ -181,3 +181,92 @@ fn it_is_judged_again_only_so_often() {
     "#]],
     );
 }
+
+#[test]
+fn a_hook_let_run_what_it_was_shown_and_nothing_else() {
+    check(
+        "set mode=ask allow=solo
+         user go
+         reply call solo x | call bash hook-allow | call read hook-ask | call read hook-allow
+         allow 2
+         touches 1 bash b
+         touches 2 read b
+         touches 3 read b
+         done 0 ok
+         deny 1
+         deny 2
+         done 3 text
+         reply Well.",
+        expect![[r#"
+            set mode=ask allow=solo
+              > idle
+            user go
+                epoch 1 first
+              > model 1.1.1
+            reply call solo x | call bash hook-allow | call read hook-ask | call read hook-allow
+              > run 0 solo [rule solo (test)], ask 2 read (the rule read (the hook `guard`: so it says) asks)
+            allow 2
+              > run 0 solo [rule solo (test)]
+            touches 1 bash b
+              > run 0 solo [rule solo (test)], ask 1 bash (what it touches has changed since it was let run: it runs the command `b`)
+            touches 2 read b
+              > run 0 solo [rule solo (test)], ask 1 bash (what it touches has changed since it was let run: it runs the command `b`), ask 2 read (what it touches has changed since it was let run: the rule read (the hook `guard`: so it says) asks)
+            touches 3 read b
+              > run 0 solo [rule solo (test)], ask 1 bash (what it touches has changed since it was let run: it runs the command `b`), ask 2 read (what it touches has changed since it was let run: the rule read (the hook `guard`: so it says) asks)
+            done 0 ok
+              > ask 1 bash (what it touches has changed since it was let run: it runs the command `b`), ask 2 read (what it touches has changed since it was let run: the rule read (the hook `guard`: so it says) asks), run 3 read [reads in the workspace are allowed]
+            deny 1
+                call 1 failed: The user denied this call.
+              > ask 2 read (what it touches has changed since it was let run: the rule read (the hook `guard`: so it says) asks), run 3 read [reads in the workspace are allowed]
+            deny 2
+                call 2 failed: The user denied this call.
+              > run 3 read [reads in the workspace are allowed]
+            done 3 text
+              > model 1.2.1
+            reply Well.
+                turn 1 ended done: Well.
+              > idle
+            ---
+            user: go
+            model: <w1 solo {"text":"x"}> + <w2 bash {"command":"hook-allow"}> + <w3 read {"path":"hook-ask"}> + <w4 read {"path":"hook-allow"}>
+            user: <w1 = ok> + <w2! = The user denied this call.> + <w3! = The user denied this call.> + <w4 = text>
+            model: Well.
+        "#]],
+    );
+}
+
+#[test]
+fn in_an_old_journal_what_a_hook_let_run_ran_on() {
+    check(
+        "set mode=ask allow=solo
+         user go
+         reply call solo x | call bash hook-allow
+         touched 1 bash b
+         done 0 ok
+         done 1 made
+         reply Well.",
+        expect![[r#"
+            set mode=ask allow=solo
+              > idle
+            user go
+                epoch 1 first
+              > model 1.1.1
+            reply call solo x | call bash hook-allow
+              > run 0 solo [rule solo (test)]
+            touched 1 bash b
+              > run 0 solo [rule solo (test)]
+            done 0 ok
+              > run 1 bash [rule bash (the hook `guard`)]
+            done 1 made
+              > model 1.2.1
+            reply Well.
+                turn 1 ended done: Well.
+              > idle
+            ---
+            user: go
+            model: <w1 solo {"text":"x"}> + <w2 bash {"command":"hook-allow"}>
+            user: <w1 = ok> + <w2 = made>
+            model: Well.
+        "#]],
+    );
+}

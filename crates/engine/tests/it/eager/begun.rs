@@ -1,7 +1,10 @@
 //! Which calls begin before the answer is whole.
 
-use heeler_core::{Access, HookEvent, Input, Mode, Rule, RuleEffect};
-use heeler_engine::Parts;
+use std::sync::Arc;
+
+use heeler_core::{Access, Facts, HookEvent, Input, Mode, Rule, RuleEffect, Tool};
+use heeler_engine::{Parts, Toolset};
+use heeler_tools::Batch;
 
 use super::looks::{Notes, looks, slowly, unfinished};
 use crate::common::{TestTool, hook, nothing, settled, stage_with, tool, virtually};
@@ -127,6 +130,20 @@ fn only_what_can_run() {
     check(r#"{ call = "look", input_raw = "{\"n\": 0" }"#, as_it_is, "");
     check(r#"{ call = "unknown" }"#, as_it_is, "");
     check(LOOK, TestTool::panics_in_facts, "");
+}
+
+#[test]
+fn a_call_that_plays_one_that_touches_something_else_each_time_waits() {
+    let batch = r#"{ call = "batch", input = { calls = [{ tool = "look", input = { n = 0 } }] } }"#;
+    let with_batch = |parts: &mut Parts| {
+        let tools = ["look", "other"].map(|name| Arc::clone(parts.tools.get(name).unwrap()));
+        let batch: Arc<dyn Tool> = Arc::new(Batch);
+        parts.tools = Toolset::new(tools.into_iter().chain([batch])).unwrap();
+        parts.settings.limits.calls = 0;
+    };
+    check_with(batch, as_it_is, with_batch, "+0@0 -0@0");
+    let facts = || Facts { replay_safe: true, ..Facts::default() };
+    check_with(batch, move |look| look.facts_now(facts), with_batch, "");
 }
 
 #[test]

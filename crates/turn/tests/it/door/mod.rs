@@ -237,10 +237,11 @@ impl Play {
                     context: Vec::new(),
                 }))
             }
-            "touches" => {
+            "touches" | "touched" => {
                 let (name, argument) = tail.split_once(' ').expect("a tool and its argument");
                 let facts = toolbox::facts(name, argument).expect("a tool");
-                let changed = FactsChanged { call: self.id(first), facts };
+                let ends_allowance = word == "touches";
+                let changed = FactsChanged { call: self.id(first), facts, ends_allowance };
                 Record::FactsChanged(Box::new(changed))
             }
             "grant" => Record::RuleGranted(Box::new(allow_rule(rest))),

@@ -108,6 +108,7 @@ fn rarer(dice: &mut Dice) -> Record {
         17 => Record::FactsChanged(Box::new(FactsChanged {
             call: call(dice),
             facts: toolbox::facts(dice.pick(&["note", "write", "jump"]), "a").unwrap_or_default(),
+            ends_allowance: dice.below(2) == 0,
         })),
         13 => Record::Forked(Box::new(ForkOrigin {
             session: "source".parse().expect("an id"),

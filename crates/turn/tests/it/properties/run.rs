@@ -223,7 +223,8 @@ impl Run {
         let judged = calls.into_iter().find(|it| it.id == *call).map(|it| it.facts.clone());
         let other = toolbox::facts(dice.pick(&["note", "read", "write", "bash"]), "b").unwrap();
         let facts = Facts { accesses: other.accesses, ..judged.unwrap_or_default() };
-        self.write(Record::FactsChanged(Box::new(FactsChanged { call: *call, facts })));
+        let changed = FactsChanged { call: *call, facts, ends_allowance: true };
+        self.write(Record::FactsChanged(Box::new(changed)));
         true
     }
 

@@ -20,13 +20,19 @@ pub(crate) fn secrets(
     workspace: &Path,
 ) -> Result<Vec<PathBuf>, SetupError> {
     let home = environment.get("HOME")?.map(Path::new);
-    let mut secrets: Vec<PathBuf> = Vec::new();
     let in_home = || IN_HOME.iter().flat_map(|(_, places)| places.iter());
-    secrets.extend(home.iter().flat_map(|home| in_home().map(|place| home.join(place))));
+    let mut secrets: Vec<PathBuf> = Vec::new();
+    if let Some(home) = home.filter(|home| home.is_absolute()) {
+        // Hundreds, of which where somebody works is in none or one: looked at without the long way to it.
+        let works_in = workspace.strip_prefix(home).ok();
+        let places = in_home().filter(|place| !works_in.is_some_and(|at| at.starts_with(place)));
+        secrets.extend(places.map(|place| home.join(place)));
+    }
+    let mut others: Vec<PathBuf> = Vec::new();
     for (name, usual) in MOVED {
         if let Some(folder) = environment.get(name)? {
             let moved = in_home().filter_map(|place| place.strip_prefix(usual));
-            secrets.extend(moved.map(|place| Path::new(folder).join(place)));
+            others.extend(moved.map(|place| Path::new(folder).join(place)));
         }
     }
     for (name, within) in BY_VARIABLE {
@@ -36,15 +42,16 @@ pub(crate) fn secrets(
             "" => place,
             within => place.join(within),
         });
-        secrets.extend(places.filter(|place| place.is_absolute() && may_hold(place)));
+        others.extend(places.filter(|place| place.is_absolute() && may_hold(place)));
     }
     let of_machine = OF_MACHINE.iter().map(Path::new).filter(|place| is_readable(place));
-    secrets.extend(of_machine.map(Path::to_owned));
+    others.extend(of_machine.map(Path::to_owned));
     // Where somebody works is no secret to the agent that works there, and a whole home is none.
-    secrets.retain(|place| {
+    others.retain(|place| {
         let is_whole = home.is_some_and(|home| home.starts_with(place));
         place.is_absolute() && !workspace.starts_with(place) && !is_whole
     });
+    secrets.append(&mut others);
     secrets.push(home_folder(environment)?);
     Ok(secrets)
 }

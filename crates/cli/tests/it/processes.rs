@@ -41,9 +41,22 @@ mod linux {
             // A process that ended has no variables any more.
             let variables = fs::read(format!("{folder}/environ")).ok()?;
             let is_marked = variables.split(|byte| *byte == 0).any(|v| v == mark.as_bytes());
+            // One that is about to has none either, and still holds its files.
+            let is_marked = is_marked || (variables.is_empty() && is_ending(&folder));
             let arguments = fs::read(format!("{folder}/cmdline")).unwrap_or_default();
             is_marked.then(|| (pid, String::from_utf8_lossy(&arguments).replace('\0', " ")))
         });
         processes.collect()
+    }
+
+    /// Whether a process is on its way out: proc_pid_stat(5) has the kernel's flags.
+    fn is_ending(folder: &str) -> bool {
+        const PF_EXITING: u32 = 0x4;
+        let Ok(stat) = fs::read_to_string(format!("{folder}/stat")) else { return false };
+        // Behind the name, which may hold anything: the state, five numbers, the flags.
+        let behind = stat.rsplit_once(')').map_or("", |(_, behind)| behind);
+        let fields: Vec<&str> = behind.split_whitespace().take(7).collect();
+        let [state, .., flags] = fields[..] else { return false };
+        state != "Z" && flags.parse::<u32>().is_ok_and(|flags| flags & PF_EXITING != 0)
     }
 }

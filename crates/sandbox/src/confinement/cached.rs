@@ -15,7 +15,7 @@ use rustix::process::Pid;
 use super::calls::Filters;
 use super::guard::Guard;
 use super::porter::{Errand, House, NotStarted, Porter, Step};
-use super::rules::{Grade, Rules};
+use super::rules::{self, Grade, Rules};
 use super::space::Plan;
 use super::{Bound, Confines, Means};
 use crate::launcher::Start;
@@ -52,6 +52,9 @@ struct Walls {
     closed: Vec<PathBuf>,
     /// What the mounts were made from: a file that is replaced loses its mount.
     found: Vec<(PathBuf, Option<Identity>)>,
+    /// Secrets that were not there, where no command makes any: folders that the rules listed have them
+    /// sooner, so they are looked for when one of these has changed.
+    missing: Vec<PathBuf>,
     held: Mutex<Vec<Held>>,
 }
 
@@ -103,12 +106,10 @@ impl Boxes {
     pub(crate) fn prepare(&mut self, confines: &Arc<Confines>) -> io::Result<Arc<Prepared>> {
         let kept = self.kept.iter().position(|(other, _)| other == confines);
         let kept = kept.map(|index| self.kept.remove(index).1);
+        let kept = kept.map(Prepared::renewed).transpose()?.flatten();
         let fresh = match kept {
-            Some(prepared) if !prepared.walls.are_stale() => match prepared.rules.is_stale() {
-                false => prepared,
-                true => Arc::new(prepared.with_new_rules()?),
-            },
-            _ => {
+            Some(prepared) => prepared,
+            None => {
                 let prepared = Prepared::new(confines, self.means)?;
                 self.made.push(Arc::downgrade(&prepared.walls));
                 Arc::new(prepared)
@@ -143,7 +144,7 @@ impl Prepared {
         let mut survey = Survey::of(confines)?;
         survey.look_for_secrets(confines)?;
         survey.look_for_protected(confines)?;
-        let Survey { mut plan, closed, mut found, guard, .. } = survey;
+        let Survey { mut plan, closed, mut found, missing, guard, .. } = survey;
         plan.has_own_processes = !grade.has_scopes();
         found.sort_by(|(a, _), (b, _)| a.cmp(b));
         found.dedup_by(|(a, _), (b, _)| a == b);
@@ -157,8 +158,23 @@ impl Prepared {
         // While the porter makes the namespaces.
         let rules = Rules::new(grade, &plan.writable, &closed)?;
         let porter = porter.wait()?;
-        let walls = Walls { grade, porter, guard, writable: plan.writable, closed, found, held };
+        let writable = plan.writable;
+        let walls = Walls { grade, porter, guard, writable, closed, found, missing, held };
         Ok(Self { walls: Arc::new(walls), rules })
+    }
+
+    /// Itself, as it is now; `None` where its walls have to be made anew.
+    fn renewed(self: Arc<Self>) -> io::Result<Option<Arc<Self>>> {
+        if self.walls.are_stale() {
+            return Ok(None);
+        }
+        if !self.rules.is_stale() {
+            return Ok(Some(self));
+        }
+        match self.walls.misses_some() {
+            true => Ok(None),
+            false => self.with_new_rules().map(|renewed| Some(Arc::new(renewed))),
+        }
     }
 
     fn with_new_rules(&self) -> io::Result<Self> {
@@ -216,6 +232,11 @@ impl Walls {
         self.porter.is_lost() || self.found.iter().any(|(path, was)| Identity::of(path) != *was)
     }
 
+    /// Whether a secret came to be that nothing covers yet.
+    fn misses_some(&self) -> bool {
+        self.missing.iter().any(|path| Identity::of(path).is_some())
+    }
+
     fn hold_again(&self) -> Option<Bound> {
         // Nothing in here is left half done by a panic.
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
@@ -266,6 +287,7 @@ struct Survey {
     closed: Vec<PathBuf>,
     guard: Guard,
     found: Vec<(PathBuf, Option<Identity>)>,
+    missing: Vec<PathBuf>,
 }
 
 impl Survey {
@@ -280,6 +302,7 @@ impl Survey {
             closed: Vec::new(),
             guard: Guard::default(),
             found: Vec::new(),
+            missing: Vec::new(),
         };
         let mut writable = vec![survey.workspace.clone(), survey.plan.temp.clone()];
         // One that does not exist cannot be written.
@@ -295,14 +318,25 @@ impl Survey {
         let mut existing = Vec::new();
         let mut folders = Folders::default();
         for secret in &confines.secrets {
-            let named = folders.real_name(secret);
-            let metadata = named.symlink_metadata().ok();
+            let (named, folder) = folders.real_name(secret);
+            let metadata = match folder {
+                Folder::Missing => None,
+                Folder::There | Folder::Unknown => named.symlink_metadata().ok(),
+            };
             let is_link = metadata.as_ref().is_some_and(Metadata::is_symlink);
             let leads_to = match is_link {
                 true => named.canonicalize().ok(),
                 false => metadata.as_ref().map(|_| named.clone()),
             };
-            self.found.push((named.clone(), metadata.as_ref().map(Identity::from)));
+            let is_listed = || {
+                let may_be_made = self.plan.writable.iter().any(|root| named.starts_with(root));
+                !may_be_made && !rules::is_always_closed(&named) && folder != Folder::Unknown
+            };
+            if metadata.is_none() && is_listed() {
+                self.missing.push(named.clone());
+            } else {
+                self.found.push((named.clone(), metadata.as_ref().map(Identity::from)));
+            }
             // A link to a device keeps nothing, as that of a history to `/dev/null`: closed it would
             // be missed by every command.
             let keeps = |path: &PathBuf| {
@@ -413,23 +447,66 @@ fn names_reversed(parts: Components<'_>) -> Vec<PathBuf> {
     parts.rev().filter(is_name).map(|part| PathBuf::from(part.as_os_str())).collect()
 }
 
+/// What is known of the folder that a secret is kept in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Folder {
+    There,
+    /// It is to be made first, in a folder that is there under the name it has here.
+    Missing,
+    /// Nor is it clear where it would come to be.
+    Unknown,
+}
+
 /// The real names of folders: many secrets lie in few.
 #[derive(Default)]
-struct Folders(BTreeMap<PathBuf, Option<PathBuf>>);
+struct Folders(BTreeMap<PathBuf, (PathBuf, Folder)>);
 
 impl Folders {
     /// The path itself, not what it may link to, under the name the kernel knows it by.
-    fn real_name(&mut self, path: &Path) -> PathBuf {
-        let found = path.parent().zip(path.file_name());
-        let real = found.and_then(|(folder, name)| Some(self.real(folder)?.join(name)));
-        real.unwrap_or_else(|| path.to_owned())
+    fn real_name(&mut self, path: &Path) -> (PathBuf, Folder) {
+        let Some((folder, name)) = path.parent().zip(path.file_name()) else {
+            return (path.to_owned(), Folder::Unknown);
+        };
+        let (folder, what) = self.real(folder);
+        (folder.join(name), what)
     }
 
-    fn real(&mut self, folder: &Path) -> Option<&Path> {
-        if !self.0.contains_key(folder) {
-            self.0.insert(folder.to_owned(), folder.canonicalize().ok());
+    /// As far as it is there; what is missing of it has the names it was given.
+    fn real(&mut self, folder: &Path) -> (PathBuf, Folder) {
+        if let Some(known) = self.0.get(folder) {
+            return known.clone();
         }
-        self.0.get(folder)?.as_deref()
+        let known = match (folder.parent(), folder.file_name()) {
+            (Some(parent), Some(name)) if folder.is_absolute() => {
+                let (parent, what) = self.real(parent);
+                let path = parent.join(name);
+                match what {
+                    Folder::There => resolved(path),
+                    Folder::Missing | Folder::Unknown => (path, what),
+                }
+            }
+            _ => followed(folder.to_owned()),
+        };
+        self.0.insert(folder.to_owned(), known.clone());
+        known
+    }
+}
+
+/// An entry of a folder that has its real name.
+fn resolved(path: PathBuf) -> (PathBuf, Folder) {
+    match path.symlink_metadata() {
+        Ok(found) if found.is_symlink() => followed(path),
+        Ok(_) => (path, Folder::There),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => (path, Folder::Missing),
+        Err(_) => (path, Folder::Unknown),
+    }
+}
+
+/// Where a path leads that may have links in it.
+fn followed(path: PathBuf) -> (PathBuf, Folder) {
+    match path.canonicalize() {
+        Ok(real) => (real, Folder::There),
+        Err(_) => (path, Folder::Unknown),
     }
 }
 

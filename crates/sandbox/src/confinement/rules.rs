@@ -37,6 +37,11 @@ const ALWAYS_CLOSED: [&str; 6] = [
     "/sys/kernel/tracing",
 ];
 
+/// Whether nobody lists the folder of this path, whatever else is closed in it.
+pub(super) fn is_always_closed(path: &Path) -> bool {
+    ALWAYS_CLOSED.iter().any(|closed| path.starts_with(closed))
+}
+
 /// The rights that make sense for what is no folder.
 const FILE_RIGHTS: BitFlags<AccessFs> =
     make_bitflags!(AccessFs::{ReadFile | WriteFile | Execute | Truncate});

@@ -11,6 +11,7 @@ pub(crate) const CASES: &[Case] = crate::cases![
     a_secret_that_comes_later_is_closed,
     a_new_folder_at_home_is_opened_with_the_next_command,
     a_secret_behind_a_link_is_closed,
+    a_secret_that_comes_where_a_link_led_nowhere_is_closed,
     a_protected_file_that_is_replaced_outside_is_protected_again,
     what_is_replaced_while_a_command_runs_is_protected_again,
     what_cannot_be_protected_again_ends_who_runs,
@@ -73,6 +74,20 @@ async fn a_secret_behind_a_link_is_closed() {
     std::os::unix::fs::symlink("/dev/null", place.home.join(".netrc")).unwrap();
     let ended = place.boxed(place.sh("echo x >/dev/null && echo wrote")).await;
     assert_eq!(ended.output, "wrote\n", "{ended:?}");
+}
+
+async fn a_secret_that_comes_where_a_link_led_nowhere_is_closed() {
+    let place = Place::new();
+    let _ = fs::remove_dir_all(place.home.join(".config"));
+    std::os::unix::fs::symlink("../elsewhere", place.home.join(".config")).unwrap();
+    let read = "cat ../.config/gh/new";
+    assert_ne!(place.boxed(place.sh(read)).await.exit, Exit::Code(0));
+    place.write("elsewhere/other", "o\n");
+    assert_eq!(place.boxed(place.sh("cat ../.config/other")).await.output, "o\n");
+    place.write("elsewhere/gh/new", SECRET);
+    assert_eq!(place.finish(place.sh(read)).await.output, SECRET);
+    let held = place.boxed(place.sh(read)).await;
+    assert!(!held.output.contains(SECRET) && held.output.contains("Permission denied"), "{held:?}");
 }
 
 async fn a_protected_file_that_is_replaced_outside_is_protected_again() {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -173,8 +174,9 @@ pub struct Policy {
     pub asks_to_leave_plan: bool,
     /// Absolute paths that no tool reads or writes, whatever rule, mode or person allows it: those
     /// of [`Reach::secrets`](crate::Reach::secrets), so that nobody is asked about them in vain.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub secrets: Vec<String>,
+    /// Hundreds of them, which all copies of the policy share.
+    #[serde(default, skip_serializing_if = "<[String]>::is_empty")]
+    pub secrets: Arc<[String]>,
     /// Paths within those that are read all the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub readable: Vec<String>,

@@ -219,7 +219,8 @@ impl Finding<'_> {
             return open(step.path, step.bounds, policy);
         }
         let mut policy = policy.clone();
-        policy.secrets.retain(|secret| !step.path.starts_with(secret));
+        let is_other = |secret: &&String| !step.path.starts_with(secret);
+        policy.secrets = policy.secrets.iter().filter(is_other).cloned().collect();
         open(step.path, step.bounds, &policy)
     }
 

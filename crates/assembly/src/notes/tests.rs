@@ -50,7 +50,7 @@ impl World {
             home: Some(self.root.join("me")),
             policy: Policy {
                 workspace: workspace.to_str().unwrap().to_owned(),
-                secrets: vec![secret("heeler"), secret("me/.ssh")],
+                secrets: [secret("heeler"), secret("me/.ssh")].into(),
                 rules: vec![deny],
                 ..Policy::default()
             },

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use heeler_core::{Denied, ToolContext, ToolError, is_bounded_glob, is_protected};
 use rustix::fs::CWD;
+use rustix::io::Errno;
 
 /// What a tool does at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,31 +209,39 @@ fn rest<'a>(path: &'a Path, folder: &Path) -> &'a Path {
     parts.as_path()
 }
 
-/// Where names lead, with one call of the system for each: most lie in the same few folders.
+/// Where names lead, with at most one call of the system for each: most lie in the same few folders, and
+/// most of these are not there.
 #[derive(Default)]
 struct RealPaths {
-    /// By the bytes of their names.
-    folders: HashMap<OsString, PathBuf>,
+    /// By the bytes of their names; whether something is there.
+    folders: HashMap<OsString, (PathBuf, bool)>,
 }
 
 impl RealPaths {
     fn of(&mut self, path: &Path) -> PathBuf {
+        self.look(path).0
+    }
+
+    fn look(&mut self, path: &Path) -> (PathBuf, bool) {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return path.to_owned();
+            return (path.to_owned(), true);
         };
-        let real = match self.folders.get(parent.as_os_str()) {
-            Some(real) => real.join(name),
+        let (real, is_there) = match self.folders.get(parent.as_os_str()) {
+            Some((real, is_there)) => (real.join(name), *is_there),
             None => {
-                let real = self.of(parent);
+                let (real, is_there) = self.look(parent);
                 let path = real.join(name);
-                self.folders.insert(parent.as_os_str().to_owned(), real);
-                path
+                self.folders.insert(parent.as_os_str().to_owned(), (real, is_there));
+                (path, is_there)
             }
         };
+        if !is_there {
+            return (real, false);
+        }
         // What is no link, and what is not there, has its own name.
         match rustix::fs::readlinkat(CWD, &real, Vec::new()) {
-            Ok(_) => real.canonicalize().unwrap_or(real),
-            Err(_) => real,
+            Ok(_) => (real.canonicalize().unwrap_or(real), true),
+            Err(error) => (real, error != Errno::NOENT),
         }
     }
 }

@@ -60,7 +60,7 @@ fn secrets_are_closed_in_every_mode_whatever_allows_them() {
     use Mode::{AcceptEdits, AllowListed, Ask, Bypass, Plan};
     for mode in [Ask, AcceptEdits, Plan, AllowListed, Bypass] {
         let policy = Policy {
-            secrets: vec!["/space/keys".into(), "/house/.aws".into()],
+            secrets: ["/space/keys".into(), "/house/.aws".into()].into(),
             readable: vec!["/space/keys/public".into()],
             ..policy(mode, "+Read, +Edit")
         };
@@ -79,7 +79,7 @@ fn secrets_are_closed_in_every_mode_whatever_allows_them() {
             assert!(matches!(verdict, Verdict::Allow { .. }), "{mode:?} {open} {verdict:?}");
         }
     }
-    let policy = Policy { secrets: vec!["/house/.aws".into()], ..policy(Bypass, "") };
+    let policy = Policy { secrets: ["/house/.aws".into()].into(), ..policy(Bypass, "") };
     check_words(
         &policy,
         "Read",

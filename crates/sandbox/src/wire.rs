@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
@@ -17,10 +18,10 @@ use serde::{Deserialize, Serialize};
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-use crate::{Bound, Confinement, Exit, Input, Killed, Probe, Streams};
+use crate::{Bound, Confines, Exit, Input, Killed, Probe, Streams};
 
 /// Both sides are the same build unless somebody points to another program.
-pub(crate) const VERSION: u32 = 8;
+pub(crate) const VERSION: u32 = 9;
 /// The longest frame; an operating system takes about 2 MiB of arguments and environment, which
 /// JSON's escapes rarely double.
 pub(crate) const FRAME_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -59,9 +60,21 @@ pub(crate) struct RunOrder {
     pub(crate) cwd: Vec<u8>,
     pub(crate) input: Input,
     pub(crate) streams: Streams,
-    pub(crate) confinement: Confinement,
+    pub(crate) within: Within,
     /// Whether it does nothing before it is told what, and is not watched until then.
     pub(crate) waits: bool,
+}
+
+/// Where a command runs.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Within {
+    /// Wherever its owner may.
+    Anywhere,
+    Box(Arc<Confines>),
+    /// That of the last order which named one, which has this id: a box is hundreds of paths, and most
+    /// commands have the same.
+    BoxOf(u64),
 }
 
 /// What the launcher answers.

@@ -11,6 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -20,8 +21,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{ARGUMENT, serve, tree};
 use crate::pipes::Pipes;
-use crate::wire::{self, Channel, Failure, Order, Report, RunOrder};
-use crate::{Bound, Child, Command, Confinement, Exit, Killed, LauncherError, Probe};
+use crate::wire::{self, Channel, Failure, Order, Report, RunOrder, Within};
+use crate::{Bound, Child, Command, Confinement, Confines, Exit, Killed, LauncherError, Probe};
 
 /// How long a launcher may take to say that it is one.
 const HANDSHAKE_WAIT: Duration = Duration::from_secs(5);
@@ -33,6 +34,9 @@ pub(crate) struct Connection {
     requests: mpsc::UnboundedSender<Request>,
     next_id: AtomicU64,
     pid: u32,
+    /// The box that was named last, and in which order. Held until the order is on its way, so that they
+    /// arrive in that sequence.
+    last_box: Mutex<Option<(u64, Arc<Confines>)>>,
 }
 
 /// Tells the launcher to kill what is left of one command. Its queue is bounded by the number of
@@ -122,7 +126,7 @@ impl Connection {
         let driver =
             Driver { channel, routes: HashMap::new(), probes: VecDeque::new(), mark_base, process };
         tokio::spawn(driver.drive(received));
-        Ok(Self { requests, next_id: AtomicU64::new(1), pid })
+        Ok(Self { requests, next_id: AtomicU64::new(1), pid, last_box: Mutex::default() })
     }
 
     /// Whether the launcher is there, as far as is known.
@@ -157,20 +161,6 @@ impl Connection {
             return Err(LauncherError::Refused { program: command.program.clone(), reason }.into());
         }
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let order = RunOrder {
-            id,
-            program: command.program.as_os_str().as_bytes().to_vec(),
-            args: command.args.clone(),
-            env: command.env.clone(),
-            cwd: command.cwd.as_os_str().as_bytes().to_vec(),
-            input: command.input,
-            streams: command.streams,
-            confinement: command.confinement.clone(),
-            waits: begins == Begins::WhenTold,
-        };
-        let Some(frame) = wire::frame(&Order::Run(order)) else {
-            return Err(LauncherError::TooLong { bytes_max: wire::FRAME_BYTES_MAX }.into());
-        };
         let (started_sender, started) = oneshot::channel();
         let (exited_sender, exited) = oneshot::channel();
         let route = Route {
@@ -182,9 +172,7 @@ impl Connection {
             group: None,
             is_gone: false,
         };
-        self.requests
-            .send(Request::Run { id, frame, descriptors: pipes.theirs, route })
-            .map_err(|_| Lost::Unsent)?;
+        self.order(id, command, begins, pipes.theirs, route)?;
         // From here on dropping this future drops the child, which kills what may have started.
         let killer = Killer { requests: self.requests.clone(), id };
         let mut child = Child::new(killer, exited, pipes.ours).map_err(|error| {
@@ -200,6 +188,46 @@ impl Connection {
             Ok(Err(Refusal::Failed(failure))) => Err(failed(failure, command).into()),
             Err(_) => Err(LauncherError::Gone.into()),
         }
+    }
+
+    /// Sends the order for a command on its way.
+    fn order(
+        &self,
+        id: u64,
+        command: &Command,
+        begins: Begins,
+        descriptors: Vec<OwnedFd>,
+        route: Route,
+    ) -> Result<(), Lost> {
+        // What it holds is whole at every moment.
+        let mut last_box = self.last_box.lock().unwrap_or_else(PoisonError::into_inner);
+        let (within, named) = match &command.confinement {
+            Confinement::None => (Within::Anywhere, None),
+            Confinement::Box(confines) => match &*last_box {
+                Some((id, last)) if Arc::ptr_eq(last, confines) => (Within::BoxOf(*id), None),
+                _ => (Within::Box(Arc::clone(confines)), Some((id, Arc::clone(confines)))),
+            },
+        };
+        let order = RunOrder {
+            id,
+            program: command.program.as_os_str().as_bytes().to_vec(),
+            args: command.args.clone(),
+            env: command.env.clone(),
+            cwd: command.cwd.as_os_str().as_bytes().to_vec(),
+            input: command.input,
+            streams: command.streams,
+            within,
+            waits: begins == Begins::WhenTold,
+        };
+        let Some(frame) = wire::frame(&Order::Run(order)) else {
+            return Err(LauncherError::TooLong { bytes_max: wire::FRAME_BYTES_MAX }.into());
+        };
+        let request = Request::Run { id, frame, descriptors, route };
+        self.requests.send(request).map_err(|_| Lost::Unsent)?;
+        if named.is_some() {
+            *last_box = named;
+        }
+        Ok(())
     }
 }
 

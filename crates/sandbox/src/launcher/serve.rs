@@ -17,8 +17,8 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::{Start, tree};
 use crate::confinement::{self, Bound, Boxes, Means, Watch};
-use crate::wire::{self, Channel, Failure, Order, Report, RunOrder};
-use crate::{Confinement, Exit, Input, Killed, Probe, Streams};
+use crate::wire::{self, Channel, Failure, Order, Report, RunOrder, Within};
+use crate::{Confines, Exit, Input, Killed, Probe, Streams};
 
 /// The most commands that run at the same time.
 pub(crate) const COMMANDS_MAX: usize = 256;
@@ -86,6 +86,7 @@ async fn serve(socket: UnixStream) -> io::Result<()> {
         released: Vec::new(),
         means: Means::default(),
         boxes: Boxes::default(),
+        last_box: None,
         probe: None,
         next_look: tokio::time::Instant::now(),
         mark_base: 0,
@@ -112,6 +113,8 @@ struct Server {
     released: Vec<Pid>,
     means: Means,
     boxes: Boxes,
+    /// The box that was named last, and in which order.
+    last_box: Option<(u64, Arc<Confines>)>,
     probe: Option<Probe>,
     /// When confined commands are looked at again.
     next_look: tokio::time::Instant,
@@ -165,6 +168,7 @@ impl Server {
     }
 
     fn start(&mut self, order: RunOrder) -> Result<Pid, Failure> {
+        let confines = self.confines(order.id, order.within);
         let missing = || Failure::Refused("one of its pipes is missing".into());
         let refused = |error: io::Error| Failure::Refused(error.to_string());
         // Taken even when the command is refused, or the next one would get them.
@@ -194,12 +198,12 @@ impl Server {
             has_terminal,
             mark,
         };
-        let (pid, watch) = match &order.confinement {
-            Confinement::None => (start.spawn()?, None),
-            Confinement::Box(confines) => {
+        let (pid, watch) = match confines? {
+            None => (start.spawn()?, None),
+            Some(confines) => {
                 let refused = |error| Failure::Refused(format!("it cannot be confined: {error}"));
-                let made = self.boxes.prepare(confines).map_err(refused)?;
-                let watch = Watch::new(confines, Arc::clone(&made));
+                let made = self.boxes.prepare(&confines).map_err(refused)?;
+                let watch = Watch::new(&confines, Arc::clone(&made));
                 (made.start(start)?, Some(watch))
             }
         };
@@ -208,6 +212,21 @@ impl Server {
         self.running
             .insert(id, Running { pid, mark, has_terminal, exit: None, watch, waits, bound: None });
         Ok(pid)
+    }
+
+    /// The box of an order. Kept whatever becomes of the command: the next one may mean the same.
+    fn confines(&mut self, id: u64, within: Within) -> Result<Option<Arc<Confines>>, Failure> {
+        match within {
+            Within::Anywhere => Ok(None),
+            Within::BoxOf(named) => match &self.last_box {
+                Some((last, confines)) if *last == named => Ok(Some(Arc::clone(confines))),
+                _ => Err(Failure::Refused("its box was never described".into())),
+            },
+            Within::Box(confines) => {
+                self.last_box = Some((id, Arc::clone(&confines)));
+                Ok(Some(confines))
+            }
+        }
     }
 
     /// Watches a command that waited until now, if its box is still what it should be.

@@ -113,6 +113,18 @@ impl Place {
         self.finish(command.confinement(Confinement::Box(Arc::new(confines)))).await
     }
 
+    /// A command that waited and begins now. Whoever makes something in the folders above, where other
+    /// tests have theirs, makes a box old, and a command that waits in it does not begin.
+    pub(crate) async fn begun(&self, waits: &Command) -> Child {
+        for _ in 0..100 {
+            let child = self.launcher.run_waiting(waits).await.unwrap();
+            if child.begin().await {
+                return child;
+            }
+        }
+        panic!("its box is never as it was");
+    }
+
     pub(crate) async fn finish(&self, command: Command) -> Ended {
         let mut child = self.launcher.run(&command).await.unwrap();
         let output = read_all(&mut child).await;

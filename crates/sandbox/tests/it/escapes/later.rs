@@ -156,14 +156,13 @@ async fn what_waited_begins_in_no_box_of_before() {
     place.make_repository();
     let waits = place.sh("read -r line; eval \"$line\"").input(Input::Pipe);
     let waits = waits.confinement(Confinement::Box(place.confines().into()));
-    let may_begin = async || place.launcher.run_waiting(&waits).await.unwrap().begin().await;
-    assert!(may_begin().await);
+    place.begun(&waits).await;
     let child = place.launcher.run_waiting(&waits).await.unwrap();
     place.write("home/project/.git/config.lock", "[core]\n");
     let config = place.workspace.join(".git/config");
     fs::rename(place.workspace.join(".git/config.lock"), &config).unwrap();
     assert!(!child.begin().await);
-    assert!(may_begin().await);
+    place.begun(&waits).await;
 }
 
 /// It did nothing: what came to be while it waited is somebody else's.

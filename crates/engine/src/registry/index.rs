@@ -88,7 +88,7 @@ impl Index {
 
     fn by_words(&self, query: &str) -> Vec<ToolFound> {
         let mut asked: Vec<String> = words(query).collect();
-        asked.sort_unstable();
+        heeler_core::sort(&mut asked);
         asked.dedup();
         if asked.is_empty() {
             return self.tools.clone();

@@ -131,7 +131,7 @@ fn candidates(lines: &[&str], old: &[&str]) -> Vec<usize> {
         .map(|(index, line)| (wanted.in_common(line.trim()), index.saturating_sub(anchor)))
         .filter(|(alike, _)| *alike > 0);
     starts.extend(top(alike));
-    starts.sort_unstable();
+    heeler_core::sort(&mut starts);
     starts.dedup();
     starts
 }

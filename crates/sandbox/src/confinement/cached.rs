@@ -95,6 +95,8 @@ fn pin(path: &Path) -> Option<OwnedFd> {
 struct Identity {
     device: u64,
     inode: u64,
+    /// Of a link, which nobody holds: one that leads elsewhere may be given the number of the one before.
+    made: Option<(i64, i64)>,
 }
 
 impl Boxes {
@@ -276,7 +278,8 @@ impl Identity {
 
 impl From<&Metadata> for Identity {
     fn from(metadata: &Metadata) -> Self {
-        Self { device: metadata.dev(), inode: metadata.ino() }
+        let made = metadata.is_symlink().then(|| (metadata.ctime(), metadata.ctime_nsec()));
+        Self { device: metadata.dev(), inode: metadata.ino(), made }
     }
 }
 
@@ -351,6 +354,7 @@ impl Survey {
             }
             self.closed.push(named);
         }
+        folders.links.iter().for_each(|link| self.note(link));
         for (writable, secret) in self.plan.writable.iter().zip(std::iter::repeat(&self.closed)) {
             if let Some(secret) = secret.iter().find(|secret| writable.starts_with(secret)) {
                 let (writable, secret) = (writable.display(), secret.display());
@@ -459,7 +463,11 @@ enum Folder {
 
 /// The real names of folders: many secrets lie in few.
 #[derive(Default)]
-struct Folders(BTreeMap<PathBuf, (PathBuf, Folder)>);
+struct Folders {
+    known: BTreeMap<PathBuf, (PathBuf, Folder)>,
+    /// Links on the way: one that leads elsewhere later has other secrets behind it.
+    links: Vec<PathBuf>,
+}
 
 impl Folders {
     /// The path itself, not what it may link to, under the name the kernel knows it by.
@@ -473,7 +481,7 @@ impl Folders {
 
     /// As far as it is there; what is missing of it has the names it was given.
     fn real(&mut self, folder: &Path) -> (PathBuf, Folder) {
-        if let Some(known) = self.0.get(folder) {
+        if let Some(known) = self.known.get(folder) {
             return known.clone();
         }
         let known = match (folder.parent(), folder.file_name()) {
@@ -481,24 +489,27 @@ impl Folders {
                 let (parent, what) = self.real(parent);
                 let path = parent.join(name);
                 match what {
-                    Folder::There => resolved(path),
+                    Folder::There => self.resolved(path),
                     Folder::Missing | Folder::Unknown => (path, what),
                 }
             }
             _ => followed(folder.to_owned()),
         };
-        self.0.insert(folder.to_owned(), known.clone());
+        self.known.insert(folder.to_owned(), known.clone());
         known
     }
-}
 
-/// An entry of a folder that has its real name.
-fn resolved(path: PathBuf) -> (PathBuf, Folder) {
-    match path.symlink_metadata() {
-        Ok(found) if found.is_symlink() => followed(path),
-        Ok(_) => (path, Folder::There),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => (path, Folder::Missing),
-        Err(_) => (path, Folder::Unknown),
+    /// An entry of a folder that has its real name.
+    fn resolved(&mut self, path: PathBuf) -> (PathBuf, Folder) {
+        match path.symlink_metadata() {
+            Ok(found) if found.is_symlink() => {
+                self.links.push(path.clone());
+                followed(path)
+            }
+            Ok(_) => (path, Folder::There),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (path, Folder::Missing),
+            Err(_) => (path, Folder::Unknown),
+        }
     }
 }
 

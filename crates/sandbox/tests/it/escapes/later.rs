@@ -12,6 +12,7 @@ pub(crate) const CASES: &[Case] = crate::cases![
     a_new_folder_at_home_is_opened_with_the_next_command,
     a_secret_behind_a_link_is_closed,
     a_secret_that_comes_where_a_link_led_nowhere_is_closed,
+    a_secret_behind_a_link_that_leads_elsewhere_later_is_closed,
     a_protected_file_that_is_replaced_outside_is_protected_again,
     what_is_replaced_while_a_command_runs_is_protected_again,
     what_cannot_be_protected_again_ends_who_runs,
@@ -88,6 +89,23 @@ async fn a_secret_that_comes_where_a_link_led_nowhere_is_closed() {
     assert_eq!(place.finish(place.sh(read)).await.output, SECRET);
     let held = place.boxed(place.sh(read)).await;
     assert!(!held.output.contains(SECRET) && held.output.contains("Permission denied"), "{held:?}");
+}
+
+async fn a_secret_behind_a_link_that_leads_elsewhere_later_is_closed() {
+    let place = Place::new();
+    let _ = fs::remove_dir_all(place.home.join(".config"));
+    let link = place.home.join(".config");
+    place.write("one/other", "o\n");
+    place.write("two/gh/new", SECRET);
+    std::os::unix::fs::symlink("../one", &link).unwrap();
+    let read = "cat ../../two/gh/new";
+    assert_eq!(place.boxed(place.sh(read)).await.output, SECRET);
+    fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink("../two", &link).unwrap();
+    for read in [read, "cat ../.config/gh/new"] {
+        let held = place.boxed(place.sh(read)).await;
+        assert!(!held.output.contains(SECRET) && !held.exit.is_success(), "{held:?}");
+    }
 }
 
 async fn a_protected_file_that_is_replaced_outside_is_protected_again() {

@@ -98,6 +98,7 @@ mod settings;
 mod signals;
 #[cfg(test)]
 mod stage;
+mod stage_killed;
 #[cfg(test)]
 mod stdin;
 #[cfg(test)]

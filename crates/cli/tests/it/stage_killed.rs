@@ -54,7 +54,7 @@ fn killed() -> (World, String) {
     }
     let script = "[[reply]]\nblocks = [{ call = \"Bash\", input = { command = \"for f in *.txt; do echo new > $f; done\" } }]\n[[reply]]\ntext = \"ok\"";
     staged(&world, script, "overlay", &["--stage"]).exits(0);
-    let id = stage(&world).unwrap();
+    let Some(id) = stage(&world) else { panic!("nothing was staged") };
     let mut running = world.heeler(&["stage", "apply", &id, "--all"]).start();
     let plan = stages(&world).join(&id).join("apply.json");
     // The first in order of paths.

@@ -251,10 +251,12 @@ impl Session {
             let command = self.world.exec(&self.server, &["--continue"]);
             let second = Running::start(command, self.patience)?.finish()?;
             let words = second.words();
-            let is_refused =
-                words.contains("is in use") || is_over && words.contains("nothing left to finish");
-            if !is_refused && self.world.disk.is_some() && words.contains(DISK_FULL) {
-                // The owner met the full disk first, and was stopped between letting go and its end.
+            let is_idle = words.contains("nothing left to finish");
+            let is_refused = words.contains("is in use") || is_over && is_idle;
+            if !is_refused && (is_idle || words.contains(DISK_FULL)) {
+                // The owner met a full disk first, and was stopped between letting go and its end, so
+                // it still has to say so. If not even its turn was written, the other has nothing
+                // to finish.
                 self.has_let_go = true;
                 self.totals.note("stopped when a full disk had ended them");
                 running.signal(Signal::CONT)?;

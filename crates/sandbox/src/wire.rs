@@ -21,12 +21,14 @@ use tokio::net::UnixStream;
 use crate::{Bound, Confines, Exit, Input, Killed, Probe, Streams};
 
 /// Both sides are the same build unless somebody points to another program.
-pub(crate) const VERSION: u32 = 9;
+pub(crate) const VERSION: u32 = 10;
 /// The longest frame; an operating system takes about 2 MiB of arguments and environment, which
 /// JSON's escapes rarely double.
 pub(crate) const FRAME_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The most descriptors beside one frame.
 const DESCRIPTORS_MAX: usize = 3;
+/// The order that named the box which was made ahead; those of commands have other numbers.
+pub(crate) const BOX_AHEAD: u64 = 0;
 /// How much is read at once.
 const READ_BYTES: usize = 16 * 1024;
 
@@ -36,6 +38,8 @@ const READ_BYTES: usize = 16 * 1024;
 pub(crate) enum Order {
     /// The first frame.
     Hello { version: u32, mark_base: u64, landlock_at_most: u32 },
+    /// Make this box, for commands to come. In their orders it is that of [`BOX_AHEAD`].
+    Prepare(Arc<Confines>),
     /// Start a command; its pipes come beside it: the output, one when merged, else two, and the
     /// input if it has one; or its terminal.
     Run(RunOrder),
@@ -153,6 +157,8 @@ impl Channel {
     /// waits. Dropping the future loses nothing.
     pub(crate) async fn next<M: DeserializeOwned>(&mut self) -> io::Result<Option<M>> {
         loop {
+            // Who waits for an answer does not wait for what the next message asks for, too.
+            self.send()?;
             if let Some(frame) = self.take_frame()? {
                 return Ok(Some(serde_json::from_slice(&frame)?));
             }

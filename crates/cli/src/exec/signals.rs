@@ -24,18 +24,18 @@ impl Signals {
     /// pipe that nobody reads.
     pub(super) fn listen() -> io::Result<Self> {
         let (sender, first) = mpsc::channel(1);
-        let (told, hears) = std::sync::mpsc::channel();
-        // The runtime is made where it is used: one that is dropped here, where another runs, would panic.
-        let obey = move || match Listeners::in_runtime() {
-            Ok((runtime, listeners)) => {
-                // It is waited for.
-                let _ = told.send(Ok(()));
+        let (gives, given) = std::sync::mpsc::channel::<(Runtime, Listeners)>();
+        // Not waited for: it takes longer to be there than all that it is given takes to be made.
+        let obey = move || {
+            if let Ok((runtime, listeners)) = given.recv() {
                 runtime.block_on(listeners.obey(sender));
             }
-            Err(error) => drop(told.send(Err(error))),
         };
         std::thread::Builder::new().name("signals".into()).spawn(obey)?;
-        hears.recv().map_err(io::Error::other)??;
+        gives.send(Listeners::in_runtime()?).map_err(|unheard| {
+            unheard.0.0.shutdown_background();
+            io::Error::other("the thread for them is gone")
+        })?;
         Ok(Self { first, came: false })
     }
 
@@ -72,14 +72,20 @@ struct Listeners {
 }
 
 impl Listeners {
-    /// With the runtime that hears them.
+    /// With the runtime that hears them. One that is dropped where another runs panics, so what is not
+    /// given away is shut down.
     fn in_runtime() -> io::Result<(Runtime, Self)> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
-        let listeners = {
-            let _inside = runtime.enter();
-            Self::new()?
-        };
-        Ok((runtime, listeners))
+        let inside = runtime.enter();
+        let listeners = Self::new();
+        drop(inside);
+        match listeners {
+            Ok(listeners) => Ok((runtime, listeners)),
+            Err(error) => {
+                runtime.shutdown_background();
+                Err(error)
+            }
+        }
     }
 
     fn new() -> io::Result<Self> {

@@ -26,6 +26,8 @@ use crate::{Bound, Child, Command, Confinement, Confines, Exit, Killed, Launcher
 
 /// How long a launcher may take to say that it is one.
 const HANDSHAKE_WAIT: Duration = Duration::from_secs(5);
+/// The longest description of a box that is sent before anybody listens.
+const BOX_AHEAD_BYTES_MAX: usize = 64 * 1024;
 /// The longest answer to the handshake.
 const HANDSHAKE_BYTES_MAX: usize = 1024;
 
@@ -118,7 +120,7 @@ impl Connection {
                 started.map_err(|error| not_started(error.to_string()))?
             }
         };
-        let Started { process, socket, mark_base } =
+        let Started { process, socket, mark_base, box_ahead } =
             started.map_err(|error| not_started(error.to_string()))?;
         let channel = Channel::new(socket).map_err(|error| not_started(error.to_string()))?;
         let pid = process.id();
@@ -126,7 +128,8 @@ impl Connection {
         let driver =
             Driver { channel, routes: HashMap::new(), probes: VecDeque::new(), mark_base, process };
         tokio::spawn(driver.drive(received));
-        Ok(Self { requests, next_id: AtomicU64::new(1), pid, last_box: Mutex::default() })
+        let last_box = Mutex::new(box_ahead.map(|confines| (wire::BOX_AHEAD, confines)));
+        Ok(Self { requests, next_id: AtomicU64::new(wire::BOX_AHEAD + 1), pid, last_box })
     }
 
     /// Whether the launcher is there, as far as is known.
@@ -447,6 +450,8 @@ pub(crate) struct Started {
     process: Process,
     socket: UnixStream,
     mark_base: u64,
+    /// The box that it was told to make.
+    box_ahead: Option<Arc<Confines>>,
 }
 
 /// A launcher that is being started, for whoever needs it first.
@@ -480,6 +485,17 @@ impl Ahead {
         let start = move || start(&program, landlock_at_most);
         let thread = std::thread::Builder::new().name("launcher-start".into()).spawn(start);
         thread.ok().map(Self::Executed)
+    }
+
+    /// Tells a copy of this process to make a box. One that is executed can be told nothing yet.
+    pub(crate) fn make_box(&mut self, confines: &Arc<Confines>) {
+        let Self::Forked(copy) = self else { return };
+        let order = wire::frame(&Order::Prepare(Arc::clone(confines)));
+        // More than the socket holds would be waited for.
+        let Some(frame) = order.filter(|frame| frame.len() <= BOX_AHEAD_BYTES_MAX) else { return };
+        if copy.socket.write_all(&frame).is_ok() {
+            copy.box_ahead = Some(Arc::clone(confines));
+        }
     }
 
     /// Whether there is nothing to wait for.
@@ -529,7 +545,7 @@ impl Started {
         let hello = Order::Hello { version: wire::VERSION, mark_base, landlock_at_most };
         // To one that is gone nothing can be written; that it does not answer is told then.
         let _ = socket.write_all(&wire::frame(&hello).unwrap_or_default());
-        Ok(Self { process, socket, mark_base })
+        Ok(Self { process, socket, mark_base, box_ahead: None })
     }
 
     fn hear(self) -> io::Result<Self> {

@@ -14,7 +14,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use tokio::sync::Mutex;
 
 use crate::pipes::Pipes;
-use crate::{Child, Command, LauncherError, Probe};
+use crate::{Child, Command, Confines, LauncherError, Probe};
 use connection::{Ahead, Begins, Connection, Lost};
 
 pub(crate) use connection::{Ended, Killer};
@@ -150,6 +150,14 @@ impl Launcher {
             Program::Other(_) => None,
         };
         *self.ahead() = forked.or_else(|| Ahead::execute(program, landlock_at_most));
+    }
+
+    /// Has a launcher that was [started ahead](Self::start_ahead), and that nobody has used yet, make a
+    /// box beside whatever its first command waits for. What goes wrong is told to that command.
+    pub fn make_box_ahead(&self, confines: &Arc<Confines>) {
+        if let Some(ahead) = &mut *self.ahead() {
+            ahead.make_box(confines);
+        }
     }
 
     /// Starts the launcher now instead of with the first command, and returns its process id.

@@ -143,6 +143,11 @@ impl Server {
                 self.boxes = Boxes::new(self.means);
                 self.report(&Report::Ready { version: wire::VERSION });
             }
+            Order::Prepare(confines) => {
+                // Why it cannot be made is told to the command that needs it.
+                let _ = self.boxes.prepare(&confines);
+                self.last_box = Some((wire::BOX_AHEAD, confines));
+            }
             Order::Run(order) => {
                 let id = order.id;
                 match self.start(order) {

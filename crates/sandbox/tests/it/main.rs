@@ -1,6 +1,7 @@
 //! Confinement with real processes: what has to work in a box, and what must not get out of it.
 #![expect(clippy::unwrap_used, reason = "a test without libtest's attribute is still a test")]
 
+mod ahead;
 mod escapes;
 mod everyday;
 #[path = "../harness/mod.rs"]
@@ -22,10 +23,15 @@ fn main() -> ExitCode {
             return ExitCode::from(escapes::attempt(&name));
         }
         (Some(escapes::VICTIM_MODE), _) => escapes::be_victim(),
+        (Some(ahead::OWNER_MODE), Some(command_in)) => {
+            ahead::be_owner(&command_in);
+            return ExitCode::SUCCESS;
+        }
         _ => {}
     }
     let mut cases: Vec<harness::Case> = Vec::new();
     if cfg!(target_os = "linux") {
+        cases.extend_from_slice(ahead::CASES);
         cases.extend_from_slice(everyday::CASES);
         cases.extend_from_slice(porter::CASES);
         cases.extend_from_slice(probe::CASES);

@@ -3,6 +3,7 @@
 mod connection;
 #[cfg(target_os = "linux")]
 mod forked;
+mod process;
 mod serve;
 mod start;
 mod tree;
@@ -15,7 +16,8 @@ use tokio::sync::Mutex;
 
 use crate::pipes::Pipes;
 use crate::{Child, Command, Confines, LauncherError, Probe};
-use connection::{Ahead, Begins, Connection, Lost};
+use connection::{Begins, Connection, Lost};
+use process::Ahead;
 
 pub(crate) use connection::{Ended, Killer};
 pub(crate) use start::Start;

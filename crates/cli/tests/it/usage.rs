@@ -489,6 +489,17 @@ fn without_any_home_the_message_says_what_to_set() {
 }
 
 #[test]
+fn a_home_that_is_a_part_of_a_path_is_refused() {
+    check_with(
+        &[("HOME", "x")],
+        &["exec", "hello"],
+        expect![[r#"
+        heeler: HOME=x depends on the folder heeler is started in; set it to the whole path, from / on
+    "#]],
+    );
+}
+
+#[test]
 fn words_of_the_line_that_are_told_again_command_no_terminal() {
     for arguments in [
         &["exec", "--x\u{1b}[2J"][..],

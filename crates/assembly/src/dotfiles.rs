@@ -59,10 +59,7 @@ pub(crate) fn home_in(
     workspace: &Path,
 ) -> Result<Option<PathBuf>, SetupError> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let Some(home) = environment.get("HOME")?.map(Path::new).filter(|home| home.is_absolute())
-    else {
-        return Ok(None);
-    };
+    let Some(home) = environment.get("HOME")?.map(Path::new) else { return Ok(None) };
     let home = real(home);
     let below = home.strip_prefix(real(workspace)).ok();
     // Without the slash that joining nothing leaves at the end.

@@ -2,8 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::path::Path;
 
 use crate::SetupError;
+
+/// Folders in which things are kept, whatever folder somebody works in.
+const HOMES: [&str; 2] = ["HEELER_HOME", "HOME"];
 
 /// Variables by name.
 #[derive(Clone, Default)]
@@ -35,13 +39,23 @@ impl Environment {
     /// The value of a variable; an empty one counts as absent.
     ///
     /// # Errors
-    /// When it is set to what is no text: what somebody set is never passed over in silence.
+    /// When it is set to what is no text: what somebody set is never passed over in silence. When it is a
+    /// home and a part of a path: each reader would take it from another folder.
     pub fn get(&self, name: &str) -> Result<Option<&str>, SetupError> {
         if self.unreadable.contains(name) {
             let why = format!("the value of {name} is not UTF-8 text; set it again, or unset it");
             return Err(SetupError::new(why));
         }
-        Ok(self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty()))
+        let value = self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty());
+        match value {
+            Some(home) if HOMES.contains(&name) && Path::new(home).is_relative() => {
+                Err(SetupError::new(format!(
+                    "{name}={home} depends on the folder heeler is started in; set it to the whole path, \
+                     from / on"
+                )))
+            }
+            value => Ok(value),
+        }
     }
 
     /// These, and this one, for whoever reads them here.
@@ -93,5 +107,26 @@ mod tests {
             "the value of HEELER_HOME is not UTF-8 text; set it again, or unset it"
         );
         assert_eq!(environment.iter().count(), 1);
+    }
+
+    #[test]
+    fn a_home_that_is_a_part_of_a_path_is_told_when_it_is_asked_for() {
+        for name in HOMES {
+            let told = |value: &str| {
+                let environment = Environment::default().with(name, value);
+                environment
+                    .get(name)
+                    .map(|value| value.map(str::to_owned))
+                    .map_err(|e| e.to_string())
+            };
+            assert_eq!(told(""), Ok(None));
+            assert_eq!(told("/x"), Ok(Some("/x".to_owned())));
+            for part in ["x", ".", "./x", "~"] {
+                let why = told(part).unwrap_err();
+                assert!(why.starts_with(&format!("{name}={part} depends on the folder")), "{why}");
+            }
+        }
+        let environment = Environment::default().with("XDG_DATA_HOME", "x");
+        assert_eq!(environment.get("XDG_DATA_HOME").unwrap(), Some("x"));
     }
 }

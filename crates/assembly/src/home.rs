@@ -7,18 +7,11 @@ use crate::{Environment, SetupError};
 /// `HEELER_HOME`, else the platform's data folder.
 ///
 /// # Errors
-/// When neither `HEELER_HOME` nor `HOME` is set, or to what is no text, or `HEELER_HOME` to a part of a
-/// path: sessions and keys would lie in whatever folder somebody works in.
+/// When neither `HEELER_HOME` nor `HOME` is set, or to what is no text, or to a part of a path: sessions
+/// and keys would lie in whatever folder somebody works in.
 pub fn home_folder(environment: &Environment) -> Result<PathBuf, SetupError> {
     if let Some(home) = environment.get("HEELER_HOME")? {
-        let home = PathBuf::from(home);
-        if home.is_absolute() {
-            return Ok(home);
-        }
-        return Err(SetupError::new(format!(
-            "HEELER_HOME={} depends on the folder heeler is started in; set it to the whole path, from / on",
-            home.display()
-        )));
+        return Ok(PathBuf::from(home));
     }
     let data = environment.get("XDG_DATA_HOME")?.map(PathBuf::from).filter(|p| p.is_absolute());
     if let (Some(data), false) = (data, cfg!(target_os = "macos")) {
@@ -50,6 +43,7 @@ mod tests {
         check(&[("HEELER_HOME", "/a"), ("HOME", "/b")], Some("/a"));
         check(&[], None);
         check(&[("HEELER_HOME", "a/b"), ("HOME", "/b")], None);
+        check(&[("HOME", "a/b")], None);
     }
 
     #[cfg(not(target_os = "macos"))]

@@ -365,6 +365,13 @@ impl Session {
         self.commands.closed().await;
     }
 
+    /// Why the session ended by itself, once it has: its journal could not be written. In a turn that is
+    /// its outcome, too.
+    #[must_use]
+    pub fn broke_off(&self) -> Option<String> {
+        self.log.broke()
+    }
+
     /// Closes the session: cancels what runs, syncs the journal and gives the lease back.
     pub async fn close(self) {
         let _ = self.ask(|done| Command::Close { done }).await;

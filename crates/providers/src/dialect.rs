@@ -14,6 +14,7 @@ use heeler_http::Target;
 use tokio::time::Instant;
 
 use crate::Secret;
+use crate::endpoint::Vendor;
 use crate::failure::too_long;
 use crate::transport::{Answer, Failure, Refusal, Transport, lull, page};
 
@@ -39,6 +40,9 @@ pub(crate) trait Dialect: fmt::Debug + Send + Sync + 'static {
 
     /// What reads the answer to this request.
     fn decoder(&self, request: &ModelRequest) -> Box<dyn Decode>;
+
+    /// Whose key and address messages name.
+    fn vendor(&self) -> &Vendor;
 
     /// What an answer with another status than 200 means.
     fn refused(&self, refusal: &Refusal) -> ProviderError;
@@ -159,7 +163,7 @@ impl AnyLink {
             Failure::Refused(refusal) => match &refusal.page {
                 // A dialect knows what redirects mean.
                 Some(title) if !(300..400).contains(&refusal.head.status()) => {
-                    page::refused(&self.target, &refusal, title)
+                    page::refused(self.dialect.vendor(), &self.target, &refusal, title)
                 }
                 _ => self.dialect.refused(&refusal),
             },

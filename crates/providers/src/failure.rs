@@ -110,7 +110,8 @@ fn verdict(kind: ProviderErrorKind) -> &'static str {
     }
 }
 
-fn next_step(vendor: &Vendor, kind: ProviderErrorKind, status: u16) -> Option<String> {
+/// What to do about a failure of this kind, where there is something.
+pub(crate) fn next_step(vendor: &Vendor, kind: ProviderErrorKind, status: u16) -> Option<String> {
     let (keys, base_url) = (vendor.keys.join(" or "), vendor.base_url);
     Some(match kind {
         ProviderErrorKind::Auth if keys.is_empty() => return None,

@@ -22,7 +22,7 @@ pub(crate) fn secrets(
     let home = environment.get("HOME")?.map(Path::new);
     let in_home = || IN_HOME.iter().flat_map(|(_, places)| places.iter());
     let mut secrets: Vec<PathBuf> = Vec::new();
-    if let Some(home) = home.filter(|home| home.is_absolute()) {
+    if let Some(home) = home {
         // Hundreds, of which where somebody works is in none or one: looked at without the long way to it.
         let works_in = workspace.strip_prefix(home).ok();
         let places = in_home().filter(|place| !works_in.is_some_and(|at| at.starts_with(place)));

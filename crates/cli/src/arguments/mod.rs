@@ -473,18 +473,19 @@ pub(crate) enum Parsed {
 pub(crate) fn parse() -> Parsed {
     match read(std::env::args_os()) {
         Ok(parsed) => parsed,
-        Err(error) => {
-            let printed = error.print();
-            Parsed::Exit(match printed {
-                _ if error.use_stderr() => Exit::Usage,
-                // A closed stdout leaves nobody to tell.
-                Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-                    say(format_args!("heeler: {}", unwritten(&error)));
-                    Exit::Usage
-                }
-                _ => Exit::Done,
-            })
+        Err(error) if error.use_stderr() => {
+            // It repeats words of the line, which are shown, never obeyed.
+            say(error.render().to_string().trim_end());
+            Parsed::Exit(Exit::Usage)
         }
+        Err(error) => Parsed::Exit(match error.print() {
+            // A closed stdout leaves nobody to tell.
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                say(format_args!("heeler: {}", unwritten(&error)));
+                Exit::Usage
+            }
+            _ => Exit::Done,
+        }),
     }
 }
 

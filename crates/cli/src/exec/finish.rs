@@ -261,11 +261,16 @@ impl Finish {
         let why = self.why()?;
         Some(match &self.session {
             Some(id) if !self.is_gone => {
-                format!("{why}\nheeler: go on with `heeler exec --resume {id} PROMPT`")
+                format!("{why}\nheeler: {}", goes_on(id))
             }
             _ => why,
         })
     }
+}
+
+/// What the user can do to go on with a session.
+pub(super) fn goes_on(session: &SessionId) -> String {
+    format!("go on with `heeler exec --resume {session} PROMPT`")
 }
 
 /// JSON without white space between its parts: numbers and texts stay as the model wrote them.

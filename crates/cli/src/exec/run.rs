@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use heeler_attach::{OwnerKind, Questions, serve};
 use heeler_core::{Input, SessionId, TurnOutcome};
 use heeler_engine::{Parts, Session};
@@ -75,7 +75,7 @@ impl Run<'_> {
         if let Some(stage) = self.stage.take() {
             stage.set_session(session.id().as_str())?;
         }
-        let signals = Signals::listen().context("cannot listen to signals")?;
+        let signals = Signals::listen(session.id().clone()).context("cannot listen to signals")?;
         if !is_confined {
             say(NOT_CONFINED);
         }
@@ -91,8 +91,9 @@ impl Run<'_> {
                 Some(TurnOutcome::Failed { message: format!("{NOT_WRITTEN}: {error}") })
             }
             Err(error) => {
+                let broke = session.broke_off();
                 session.close().await;
-                return Err(error);
+                return Err(broke.map_or(error, |why| anyhow!(why)));
             }
         };
         end_background(&session).await;

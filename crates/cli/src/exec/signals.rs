@@ -4,10 +4,12 @@ use std::io;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use heeler_core::SessionId;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
+use super::finish::goes_on;
 use crate::exit::Exit;
 use crate::say::say_within;
 
@@ -21,14 +23,14 @@ pub(super) struct Signals {
 
 impl Signals {
     /// Listens from here on, on a thread of its own: the one that prints may be stuck at a full
-    /// pipe that nobody reads.
-    pub(super) fn listen() -> io::Result<Self> {
+    /// pipe that nobody reads. Who insists is told how this session goes on.
+    pub(super) fn listen(session: SessionId) -> io::Result<Self> {
         let (sender, first) = mpsc::channel(1);
         let (gives, given) = std::sync::mpsc::channel::<(Runtime, Listeners)>();
         // Not waited for: it takes longer to be there than all that it is given takes to be made.
         let obey = move || {
             if let Ok((runtime, listeners)) = given.recv() {
-                runtime.block_on(listeners.obey(sender));
+                runtime.block_on(listeners.obey(sender, &session));
             }
         };
         std::thread::Builder::new().name("signals".into()).spawn(obey)?;
@@ -61,7 +63,7 @@ pub(crate) fn outlive_file_limit() -> Result<()> {
     signal(kind).map(drop).context("cannot listen to signals")
 }
 
-/// How long a word to a person is waited for before the next signal is.
+/// How long a word to a person is waited for before the next signal is, or the end.
 const WORD_PATIENCE: Duration = Duration::from_millis(100);
 
 struct Listeners {
@@ -99,7 +101,7 @@ impl Listeners {
         })
     }
 
-    async fn obey(mut self, first: mpsc::Sender<()>) {
+    async fn obey(mut self, first: mpsc::Sender<()>, session: &SessionId) {
         self.next().await;
         let word = match first.send(()).await {
             Ok(()) => "heeler: stopping; once more to stop at once",
@@ -110,6 +112,7 @@ impl Listeners {
         // Who does not read it holds up neither the end nor the next signal.
         say_within(WORD_PATIENCE, word);
         self.next().await;
+        say_within(WORD_PATIENCE, format_args!("heeler: {}", goes_on(session)));
         std::process::exit(Exit::Cancelled as i32);
     }
 

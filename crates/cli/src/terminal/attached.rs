@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use heeler_assembly::{Environment, Permission, Secrets, home_folder, keep_rule};
 use heeler_attach::{Attached, GuestQuestion};
 use heeler_core::{BoxFuture, Rule, SessionId};
@@ -17,7 +17,7 @@ use heeler_tui::theme::{Background, Theme};
 use heeler_tui::{Window, run as run_window};
 use tokio::sync::mpsc;
 
-use super::{QUESTIONS_MAX, clipboard, continued, editor, host, look, shutdown, stored, tell};
+use super::{QUESTIONS_MAX, Shutdown, clipboard, continued, editor, host, look, stored, tell};
 use crate::exec::END_PATIENCE;
 use crate::exit::Exit;
 use crate::say::{say, say_within, told};
@@ -49,6 +49,7 @@ pub(crate) async fn show(
         workspace: workspace.clone(),
         background: Arc::default(),
     };
+    let shutdown = Shutdown::listen()?;
     let window = Window {
         facts,
         questions: asked(questions),
@@ -61,12 +62,12 @@ pub(crate) async fn show(
         folder: workspace,
         host: Arc::new(guest),
         clock: Arc::new(SystemClock),
-        shutdown: shutdown()?,
+        shutdown: shutdown.comes(),
         continued: continued()?,
         prompt: None,
     };
     let (session, shown) = run_window(session, window).await;
-    shown.context("the window ended")?;
+    let exit = shutdown.exit(shown)?;
     let id = session.id().clone();
     let has_ended = tokio::select! {
         biased;
@@ -81,7 +82,7 @@ pub(crate) async fn show(
     };
     say_within(END_PATIENCE, told);
     session.close().await;
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 /// How the window looks, by what can be read: the session runs by its owner's settings.

@@ -12,14 +12,15 @@ mod person;
 mod stored;
 mod tell;
 
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context as _, Result, bail};
 use heeler_assembly::{Environment, Permission, Secrets, home_folder, open_store};
 use heeler_attach::Questions;
-use heeler_core::{Clock as _, Mode};
+use heeler_core::{BoxFuture, Clock as _, Mode};
 use heeler_engine::{Session, SystemClock};
 use heeler_settings::TuiPreferences;
 use heeler_store::FileStore;
@@ -113,6 +114,7 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
         };
         let journals = store.clone();
         let cleaning = Cleaning::begin(store, SystemClock.now());
+        let shutdown = Shutdown::listen()?;
         let window = Window {
             facts,
             questions,
@@ -125,16 +127,16 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
             folder: host.workspace(),
             host: Arc::new(host),
             clock: Arc::new(SystemClock),
-            shutdown: shutdown()?,
+            shutdown: shutdown.comes(),
             continued: continued()?,
             prompt: arguments.prompt.clone(),
         };
         let (session, shown) = run_window(session, window).await;
         // Also when the terminal is gone: what was done is kept, and nothing runs on.
         leave(session, &journals).await;
-        shown.context("the window ended")?;
+        let exit = shutdown.exit(shown)?;
         cleaning.finish();
-        Ok(Some(Exit::Done))
+        Ok(Some(exit))
     });
     runtime.shutdown_timeout(END_PATIENCE);
     // The demo has a runtime of its own.
@@ -190,17 +192,47 @@ fn continued() -> Result<Arc<Notify>> {
     Ok(notify)
 }
 
-/// Resolves when the process is told to end.
-fn shutdown() -> Result<heeler_core::BoxFuture<()>> {
-    let listen = |kind| signal(kind).context("cannot listen to signals");
-    let mut terminate = listen(SignalKind::terminate())?;
-    let mut hang_up = listen(SignalKind::hangup())?;
-    let mut interrupt = listen(SignalKind::interrupt())?;
-    Ok(Box::pin(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = hang_up.recv() => {}
-            _ = interrupt.recv() => {}
+/// Whether the process was told to end.
+#[derive(Clone, Default)]
+struct Shutdown {
+    came: Arc<AtomicBool>,
+    notify: Arc<Notify>,
+}
+
+impl Shutdown {
+    /// Listens from here on, also while a terminal that is gone ends the window.
+    fn listen() -> Result<Self> {
+        let listen = |kind| signal(kind).context("cannot listen to signals");
+        let mut terminate = listen(SignalKind::terminate())?;
+        let mut hang_up = listen(SignalKind::hangup())?;
+        let mut interrupt = listen(SignalKind::interrupt())?;
+        let shutdown = Self::default();
+        let Self { came, notify } = shutdown.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = hang_up.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            came.store(true, Ordering::Relaxed);
+            notify.notify_one();
+        });
+        Ok(shutdown)
+    }
+
+    /// Resolves once, when it is.
+    fn comes(&self) -> BoxFuture<()> {
+        let notify = Arc::clone(&self.notify);
+        Box::pin(async move { notify.notified().await })
+    }
+
+    /// How the program ends after its window: whoever told it to end need not hear that the terminal went
+    /// with it.
+    fn exit(&self, shown: io::Result<()>) -> Result<Exit> {
+        if self.came.load(Ordering::Relaxed) {
+            return Ok(Exit::Cancelled);
         }
-    }))
+        shown.context("the window ended")?;
+        Ok(Exit::Done)
+    }
 }

@@ -158,7 +158,10 @@ fn a_second_signal_ends_even_a_process_that_is_stuck() {
     running.signal(Signal::INT);
     running.wait_for_stderr("stopping; once more to stop at once");
     running.signal(Signal::INT);
-    running.finish().exits(130);
+    let [id] = world.ids().try_into().unwrap();
+    let told = running.finish().exits(130).stderr;
+    let last = format!("heeler: go on with `heeler exec --resume {id} PROMPT`\n");
+    assert!(told.ends_with(&last), "{told}");
 }
 
 /// As with `2>&1 |`: what is told and what is said go into one pipe that nobody reads.

@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use heeler_script::Script;
 use heeler_testkit::MockServer;
-use rustix::process::Signal;
+use rustix::process::{Resource, Rlimit, Signal, prlimit};
 use serde_json::{Value, json};
 
 use crate::fifo::Fifo;
@@ -471,4 +471,32 @@ fn each_turn_has_an_answer_of_its_own_that_fits() {
     let ends = output.of_type("turn_finished");
     let given: Vec<&Value> = ends.iter().map(|end| &end["structured_output"]["n"]).collect();
     assert_eq!(given, [1, 2]);
+}
+
+#[test]
+fn a_journal_that_cannot_be_written_between_turns_ends_it_with_the_reason() {
+    let world = World::new();
+    let script = r#"
+        [script]
+        epoch = "may change"
+        [[reply]]
+        blocks = [{ call = "ToolSearch", input = { query = "exec" } }]
+        [[reply]]
+        blocks = [{ call = "exec", input = { action = "run", background = true, command = "read line < gate" } }]
+        [[reply]]
+        text = "it runs"
+    "#;
+    let mut gate = Fifo::new(&world.path("work/gate"));
+    let mut running = start(&world, script, &["--allow", "Bash", "--allow", "exec", "serve"]);
+    running.wait_for("turn_finished");
+    let length = std::fs::metadata(world.journal()).unwrap().len();
+    let full = Rlimit { current: Some(length), maximum: Some(length) };
+    prlimit(Some(running.pid()), Resource::Fsize, full).unwrap();
+    gate.open();
+    let output = running.finish().exits(1);
+    assert_eq!(ends(&world, &output), "1 \"done\" 0: \"it runs\"\nend 1\n");
+    let last = output.events().pop().unwrap();
+    let told = last["message"].as_str().unwrap();
+    assert!(told.contains("so the session ended here: cannot append to"), "{told}");
+    assert!(told.contains("File too large"), "{told}");
 }

@@ -487,3 +487,30 @@ fn without_any_home_the_message_says_what_to_set() {
     "#]]
     .assert_eq(&output.stderr);
 }
+
+#[test]
+fn a_home_that_is_a_part_of_a_path_is_refused() {
+    check_with(
+        &[("HOME", "x")],
+        &["exec", "hello"],
+        expect![[r#"
+        heeler: HOME=x depends on the folder heeler is started in; set it to the whole path, from / on
+    "#]],
+    );
+}
+
+#[test]
+fn words_of_the_line_that_are_told_again_command_no_terminal() {
+    for arguments in [
+        &["exec", "--x\u{1b}[2J"][..],
+        &["exec", "--max-rounds", "\u{1b}[2J", "x"],
+        &["attach", "a", "x\u{1b}[2J\u{202e}"],
+        &["help", "\u{1b}[2J"],
+        &["--color\u{9b}2J"],
+    ] {
+        let told = World::new().heeler(arguments).run().exits(2).stderr;
+        assert!(!told.contains(|c: char| c.is_control() && c != '\n'), "{told:?}");
+        assert!(!told.contains('\u{202e}'), "{told:?}");
+        assert!(told.contains("2J"), "{told:?}");
+    }
+}

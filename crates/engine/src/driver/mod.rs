@@ -427,13 +427,16 @@ impl Driver {
             StoreErrorKind::NotFound => "",
             _ => ". Nothing that was written is lost; fix the cause and continue the session",
         };
-        let message = format!(
-            "the session's journal could not be written, so the turn stopped here: {error}{next}"
-        );
-        let outcome = TurnOutcome::Failed { message };
         // A turn whose very beginning could not be written ends like any other.
         let running = self.unwritten.turn().or(self.running_turn());
-        if let Some(turn) = running.or(self.waiting.first().map(|waiting| waiting.turn)) {
+        let running = running.or(self.waiting.first().map(|waiting| waiting.turn));
+        let what = if running.is_some() { "turn stopped" } else { "session ended" };
+        let message = format!(
+            "the session's journal could not be written, so the {what} here: {error}{next}"
+        );
+        self.log.break_off(message.clone());
+        let outcome = TurnOutcome::Failed { message };
+        if let Some(turn) = running {
             let answer = FinalAnswer::default();
             self.show(Event::TurnFinished { turn, outcome: outcome.clone(), answer });
         }

@@ -47,6 +47,8 @@ struct Inner {
     view: View,
     backlog: Backlog,
     closed: bool,
+    /// Why it was closed, when nobody wished it.
+    broke: Option<String>,
     /// Readers that have seen everything, each with whom to wake when there is more.
     waiting: Vec<(u64, Waker)>,
 }
@@ -60,7 +62,7 @@ impl EventLog {
     /// The same, keeping so much for readers that are behind.
     pub(crate) fn with_bounds(view: View, bounds: Bounds) -> Arc<Self> {
         let backlog = Backlog::new(bounds);
-        let inner = Inner { view, backlog, closed: false, waiting: Vec::new() };
+        let inner = Inner { view, backlog, closed: false, broke: None, waiting: Vec::new() };
         Arc::new(Self { inner: Mutex::new(inner) })
     }
 
@@ -102,6 +104,16 @@ impl EventLog {
     /// Whether anybody watches.
     pub(crate) fn has_readers(&self) -> bool {
         self.lock().backlog.has_readers()
+    }
+
+    /// Says why the session ends by itself.
+    pub(crate) fn break_off(&self, why: String) {
+        self.lock().broke = Some(why);
+    }
+
+    /// Why it did.
+    pub(crate) fn broke(&self) -> Option<String> {
+        self.lock().broke.clone()
     }
 
     /// No event follows.

@@ -90,7 +90,7 @@ fn harmless_slips_are_put_right_and_noted() {
             started 1.1.0 [0] lines {"n":7,"all":true,"names":["a","3"]}
             finished 1.1.0 [0] lines 0 ms: {"n":7,"all":true,"names":["a","3"]}
             end of turn 1: Done "done"
-            result ok: {"n":7,"all":true,"names":["a","3"]} Note: `/n` was read as an integer. Note: `/all` was read as a boolean. Note: `/names` was read as an array. Note: `/names/1` was read as a string.
+            result ok: {"n":7,"all":true,"names":["a","3"]} \nNote: `/n` was read as an integer. \nNote: `/all` was read as a boolean. \nNote: `/names` was read as an array. \nNote: `/names/1` was read as a string.
         "#]],
     );
 }
@@ -126,11 +126,11 @@ fn each_type_is_put_right_as_that_type() {
     check(
         one_call("typed", &input.replace('\n', " ")).tools([typed()]),
         expect![[r#"
-        started 1.1.0 [0] typed {"integer":7,"number":2,"boolean":false,"array":[],"object":{},"string":"1.5","either":3,"man…
-        finished 1.1.0 [0] typed 0 ms: {"integer":7,"number":2,"boolean":false,"array":[],"object":{},"string":"1.5","…
-        end of turn 1: Done "done"
-        result ok: {"integer":7,"number":2,"boolean":false,"array":[],"object":{},"string":"1.5","either":3,"many":[-7,18446744073709551615]} Note: `/integer` was read as an integer. Note: `/number` was read as a number. Note: `/boolean` was read as a boolean. Note: `/array` was read as an array. Note: `/object` was read as an object. Note: `/string` was read as a string. Note: `/either` was read as an in...
-    "#]],
+            started 1.1.0 [0] typed {"integer":7,"number":2,"boolean":false,"array":[],"object":{},"string":"1.5","either":3,"man…
+            finished 1.1.0 [0] typed 0 ms: {"integer":7,"number":2,"boolean":false,"array":[],"object":{},"string":"1.5","…
+            end of turn 1: Done "done"
+            result ok: {"integer":7,"number":2,"boolean":false,"array":[],"object":{},"string":"1.5","either":3,"many":[-7,18446744073709551615]} \nNote: `/integer` was read as an integer. \nNote: `/number` was read as a number. \nNote: `/boolean` was read as a boolean. \nNote: `/array` was read as an array. \nNote: `/object` was read as an object. \nNote: `/string` was read as a string. \nNote: `/either` was...
+        "#]],
     );
 }
 

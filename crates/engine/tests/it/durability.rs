@@ -205,6 +205,23 @@ fn a_journal_that_fails_anywhere_stops_the_turn_and_the_next_process_goes_on() {
 }
 
 #[test]
+fn a_journal_that_fails_between_turns_ends_the_session_which_says_why() {
+    virtually(async {
+        let store = FailingStore::new(Arc::new(MemoryStore::new()));
+        let parts = Effects::default().parts(Arc::new(store.clone()));
+        let session = Session::create_with_id(parts, id(), "/space").await.unwrap();
+        assert_eq!(session.turn(Input::text("hi")).await, TurnOutcome::Done);
+        assert_eq!(session.broke_off(), None);
+        store.set_full(true);
+        assert!(session.rename(Some("a".parse().unwrap())).await.is_err());
+        session.closed().await;
+        let why = session.broke_off().unwrap();
+        let begin = "the session's journal could not be written, so the session ended here: ";
+        assert!(why.starts_with(begin) && why.contains("cannot append to session s"), "{why}");
+    });
+}
+
+#[test]
 fn a_failing_journal_stops_calls_and_answers_whoever_waits() {
     virtually(async {
         let alive = Arc::new(AtomicUsize::new(0));

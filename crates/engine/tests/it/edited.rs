@@ -80,13 +80,13 @@ fn an_input_that_fits_runs_and_one_that_was_evidently_meant_is_put_right() {
             &[r#"{"path":"b"}"#],
             1,
             expect![[r#"
-        asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
-        decided 1.1.0 by editor: Edited { input: {"path":"b"} }
-        started 1.1.0 [0] count: b
-        finished 1.1.0 [0] count 0 ms: ran with {"path":"b"}
-        end of turn 1: Done "done"
-        result ok: ran with {"path":"b"} Note: the user changed the input of this call to {"path":"b"}
-    "#]]
+                asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
+                decided 1.1.0 by editor: Edited { input: {"path":"b"} }
+                started 1.1.0 [0] count: b
+                finished 1.1.0 [0] count 0 ms: ran with {"path":"b"}
+                end of turn 1: Done "done"
+                result ok: ran with {"path":"b"} \nNote: the user changed the input of this call to {"path":"b"}
+            "#]]
         ),
         [None]
     );
@@ -95,13 +95,13 @@ fn an_input_that_fits_runs_and_one_that_was_evidently_meant_is_put_right() {
             &[r#"{"path":7}"#],
             1,
             expect![[r#"
-        asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
-        decided 1.1.0 by editor: Edited { input: {"path":"7"} }
-        started 1.1.0 [0] count: 7
-        finished 1.1.0 [0] count 0 ms: ran with {"path":"7"}
-        end of turn 1: Done "done"
-        result ok: ran with {"path":"7"} Note: the user changed the input of this call to {"path":"7"}
-    "#]]
+                asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
+                decided 1.1.0 by editor: Edited { input: {"path":"7"} }
+                started 1.1.0 [0] count: 7
+                finished 1.1.0 [0] count 0 ms: ran with {"path":"7"}
+                end of turn 1: Done "done"
+                result ok: ran with {"path":"7"} \nNote: the user changed the input of this call to {"path":"7"}
+            "#]]
         ),
         [None]
     );
@@ -132,13 +132,13 @@ fn an_approver_is_told_why_its_input_does_not_fit_and_asked_again() {
         &[r#"{"pth":"b"}"#, r#"{"path":"b"}"#],
         1,
         expect![[r#"
-        asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
-        decided 1.1.0 by editor: Edited { input: {"path":"b"} }
-        started 1.1.0 [0] count: b
-        finished 1.1.0 [0] count 0 ms: ran with {"path":"b"}
-        end of turn 1: Done "done"
-        result ok: ran with {"path":"b"} Note: the user changed the input of this call to {"path":"b"}
-    "#]],
+            asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
+            decided 1.1.0 by editor: Edited { input: {"path":"b"} }
+            started 1.1.0 [0] count: b
+            finished 1.1.0 [0] count 0 ms: ran with {"path":"b"}
+            end of turn 1: Done "done"
+            result ok: ran with {"path":"b"} \nNote: the user changed the input of this call to {"path":"b"}
+        "#]],
     );
     expect![[r#"
         [
@@ -161,7 +161,7 @@ fn what_stands_for_a_secret_is_no_input() {
             started 1.1.0 [0] count: b
             finished 1.1.0 [0] count 0 ms: ran with {"path":"b"}
             end of turn 1: Done "done"
-            result ok: ran with {"path":"b"} Note: the user changed the input of this call to {"path":"b"}
+            result ok: ran with {"path":"b"} \nNote: the user changed the input of this call to {"path":"b"}
         "#]],
     );
     let [None, Some(first), Some(second)] = &told[..] else { panic!("{told:?}") };
@@ -238,7 +238,7 @@ fn a_hook_hears_of_the_new_input_and_what_it_denies_does_not_run() {
             hook PreToolUse `guard` after 0 ms: Denied
             failed 1.1.0 [0] count 0 ms: Not allowed: the hook `guard` denies it: not on Fridays.
             end of turn 1: Done "done"
-            result error: Not allowed: the hook `guard` denies it: not on Fridays. Note: the user changed the input of this call to {"path":"secret"}
+            result error: Not allowed: the hook `guard` denies it: not on Fridays. \nNote: the user changed the input of this call to {"path":"secret"}
         "#]],
     );
     assert_eq!(count.load(Ordering::SeqCst), 0);

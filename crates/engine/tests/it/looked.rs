@@ -328,13 +328,13 @@ fn an_input_that_somebody_gave_is_not_looked_into() {
         edits,
         "1.1.0",
         expect![[r#"
-        asked 1.1.0 edit {} (edit {}) Policy("it writes /space/a")
-        decided 1.1.0 by script: Edited { input: {"refuse":"it was not read"} }
-        started 1.1.0 [0] edit {"refuse":"it was not read"}
-        failed 1.1.0 [0] edit 0 ms: it was not read
-        end of turn 1: Done "done"
-        result error: it was not read Note: the user changed the input of this call to {"refuse":"it was not read"}
-    "#]],
+            asked 1.1.0 edit {} (edit {}) Policy("it writes /space/a")
+            decided 1.1.0 by script: Edited { input: {"refuse":"it was not read"} }
+            started 1.1.0 [0] edit {"refuse":"it was not read"}
+            failed 1.1.0 [0] edit 0 ms: it was not read
+            end of turn 1: Done "done"
+            result error: it was not read \nNote: the user changed the input of this call to {"refuse":"it was not read"}
+        "#]],
     );
 }
 

@@ -101,6 +101,10 @@ impl Dialect for Messages {
         Box::new(Decoder::new())
     }
 
+    fn vendor(&self) -> &Vendor {
+        &VENDOR
+    }
+
     fn refused(&self, refusal: &Refusal) -> ProviderError {
         error::from_refusal(refusal)
     }

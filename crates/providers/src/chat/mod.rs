@@ -114,6 +114,10 @@ impl Dialect for Completions {
         Box::new(Decoder::new(&self.quirks, self.vendor))
     }
 
+    fn vendor(&self) -> &Vendor {
+        &self.vendor
+    }
+
     fn refused(&self, refusal: &Refusal) -> ProviderError {
         error::from_refusal(&self.vendor, refusal)
     }

@@ -105,6 +105,10 @@ impl Dialect for Wire {
         })
     }
 
+    fn vendor(&self) -> &Vendor {
+        &VENDOR
+    }
+
     fn refused(&self, refusal: &Refusal) -> ProviderError {
         error::from_refusal(refusal)
     }

@@ -5,7 +5,8 @@ use heeler_core::{ProviderError, ProviderErrorKind, truncate_chars};
 use heeler_http::{Head, Target};
 
 use super::Refusal;
-use crate::failure::{clean, of_status};
+use crate::endpoint::Vendor;
+use crate::failure::{clean, next_step, of_status};
 
 /// What some pages begin with.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -43,22 +44,31 @@ pub(super) fn title(page: &[u8]) -> String {
     truncate_chars(&clean(&words.join(" ")), TITLE_CHARS_MAX).into()
 }
 
-/// What a refusal means whose body is a page with this title. Whoever sent it did not look at the
-/// key, and knows no models.
-pub(crate) fn refused(target: &Target, refusal: &Refusal, title: &str) -> ProviderError {
+/// What a refusal means whose body is a page with this title. Whoever sent it knows no models, and did
+/// not look at the key, except where the status asks for another one: gateways say so in pages.
+pub(crate) fn refused(
+    vendor: &Vendor,
+    target: &Target,
+    refusal: &Refusal,
+    title: &str,
+) -> ProviderError {
     use ProviderErrorKind::{Auth, Billing, InvalidRequest, UnknownModel};
     let status = refusal.head.status();
+    let key = next_step(vendor, Auth, status).filter(|_| status == 401);
     let kind = match of_status(status) {
+        Auth if key.is_some() => Auth,
         Auth | Billing | UnknownModel => InvalidRequest,
         other => other,
     };
     let (origin, advice) =
         (target.origin(), if kind.is_transient() { "try again, and " } else { "" });
     let title = if title.is_empty() { String::new() } else { format!(", `{title}`") };
+    let cause = if key.is_some() { "Either the key was not accepted, or it is" } else { "It is" };
+    let key = key.map(|step| format!("\n{step}")).unwrap_or_default();
     let message = format!(
-        "{origin} answered HTTP {status} with a page for people{title}, not as a model does. It is \
+        "{origin} answered HTTP {status} with a page for people{title}, not as a model does. {cause} \
          of something in between, such as a proxy or a firewall: {advice}check the proxy, the \
-         network and the base URL"
+         network and the base URL{key}"
     );
     ProviderError {
         retry_after: refusal.retry_after,

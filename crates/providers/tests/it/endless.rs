@@ -125,18 +125,25 @@ async fn refused(head: &str, body: &[u8], expected: Expect) -> ProviderErrorKind
     let mut stream = Chat::new(&settings).unwrap().stream(request("m", "go"));
     let other = stream.next().await.unwrap().unwrap_err();
     if !head.contains("location") {
-        assert_eq!((other.message, other.retry_after), (error.message, error.retry_after));
+        // But the variable that its key stands in.
+        let keys = "ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN";
+        let other_told = other.message.replace("OPENAI_API_KEY", keys);
+        assert_eq!((other_told, other.retry_after), (error.message, error.retry_after));
     }
     error.kind
 }
 
 #[tokio::test]
-async fn a_page_under_a_refusal_is_nobodys_word_about_a_key() {
+async fn a_page_under_a_refusal_is_a_word_about_a_key_only_where_the_status_is() {
     let page = "<!DOCTYPE html>\n<html><head><title>\n Access denied | Gate </title></head><body>secret</body></html>";
     let html = "content-type: text/html; charset=utf-8";
     refused(&format!("403 Forbidden\r\n{html}"), page.as_bytes(), expect!["InvalidRequest, final: SERVER answered HTTP 403 with a page for people, `Access denied | Gate`, not as a model does. It is of something in between, such as a proxy or a firewall: check the proxy, the network and the base URL"]).await;
     // Whatever it is called.
-    refused("401 No", page.as_bytes(), expect!["InvalidRequest, final: SERVER answered HTTP 401 with a page for people, `Access denied | Gate`, not as a model does. It is of something in between, such as a proxy or a firewall: check the proxy, the network and the base URL"]).await;
+    refused("407 No", page.as_bytes(), expect!["InvalidRequest, final: SERVER answered HTTP 407 with a page for people, `Access denied | Gate`, not as a model does. It is of something in between, such as a proxy or a firewall: check the proxy, the network and the base URL"]).await;
+    // Gateways say it so as well.
+    refused("401 No", page.as_bytes(), expect![[r#"
+        Auth, final: SERVER answered HTTP 401 with a page for people, `Access denied | Gate`, not as a model does. Either the key was not accepted, or it is of something in between, such as a proxy or a firewall: check the proxy, the network and the base URL
+        Check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN."#]]).await;
     refused(&format!("404 No\r\n{html}"), b"<h1>nginx</h1>", expect!["InvalidRequest, final: SERVER answered HTTP 404 with a page for people, not as a model does. It is of something in between, such as a proxy or a firewall: check the proxy, the network and the base URL"]).await;
     refused(&format!("502 Bad\r\n{html}"), b"\n<html>Bad</html>", expect!["Server: SERVER answered HTTP 502 with a page for people, not as a model does. It is of something in between, such as a proxy or a firewall: try again, and check the proxy, the network and the base URL"]).await;
     let kind = refused(&format!("429 Slow\r\nretry-after: 7\r\n{html}"), b"<p>", expect!["RateLimit: SERVER answered HTTP 429 with a page for people, not as a model does. It is of something in between, such as a proxy or a firewall: try again, and check the proxy, the network and the base URL"]).await;

@@ -62,7 +62,7 @@ async fn a_call_without_a_model_is_found_checked_run_and_whatever_happens_answer
         {"for_llm":"a"}
         {"for_llm":"invalid input for echo: the input: \"text\" is a required property. Nothing was run; call it again with a corrected input","is_error":true}
         {"for_llm":"the input for echo is no JSON: not valid JSON: EOF while parsing an object at line 1 column 1","is_error":true}
-        {"for_llm":[{"text":{"text":"3"}},{"text":{"text":"Note: `/to` was read as an integer."}}]}
+        {"for_llm":[{"text":{"text":"3"}},{"text":{"text":"\nNote: `/to` was read as an integer."}}]}
         {"for_llm":"the tool break crashed: in two","is_error":true}
         {"for_llm":"begun in room 5","artifact_tags":["[file:/space/log]"],"structured":"{\"id\": 7}"}
         {"for_llm":"there is no tool called `gone`; the tools are echo, count, break, begin","is_error":true}

@@ -267,10 +267,7 @@ async fn make(
     let moved =
         run(vec!["update-ref", "-m", &subject, "HEAD", &id, &before], "move the branch").await;
     if let Err(error) = moved {
-        return Err(ToolError::for_model(format!(
-            "nothing was committed, most likely since somebody else committed just now: {error}; \
-             look with git_log, then call again"
-        )));
+        return Err(not_moved(repository, candidate, &error).await);
     }
     let mut notes = Vec::new();
     let args = vec!["reset", "--quiet"];
@@ -283,6 +280,27 @@ async fn make(
         notes.push(format!("({})\n", after.refusal("run the hook post-commit")));
     }
     Ok(report(&id, &message, candidate, &notes.concat()))
+}
+
+/// Why the branch stands where it stood, or elsewhere.
+async fn not_moved(
+    repository: &Repository<'_>,
+    candidate: &Candidate,
+    error: &ToolError,
+) -> ToolError {
+    let is_moved = repository.head().await.is_ok_and(|head| head != candidate.base);
+    ToolError::for_model(if is_moved {
+        format!(
+            "nothing was committed, since somebody else committed just now: {error}; look with \
+             git_log, then call again"
+        )
+    } else {
+        // Such as a lock that another git holds or left, or a folder that cannot be written.
+        format!(
+            "nothing was committed, and nobody else committed either. Call again when what git names \
+             is out of the way, or ask the user: {error}"
+        )
+    })
 }
 
 /// Asks the repository's hooks; they may refuse, and change the message, but not what is committed.

@@ -164,7 +164,7 @@ impl Running {
         self.end().await
     }
 
-    /// The session ended by itself: most likely its journal cannot be written.
+    /// The session ended by itself: its journal cannot be written, or nobody knows why.
     pub(super) async fn break_off(&mut self) -> io::Result<Flow> {
         self.switching.is_closed = true;
         let mut why = self.app.failure().map(str::to_owned);
@@ -177,6 +177,7 @@ impl Running {
             self.happen_boxed(said).await?;
         }
         let is_told = why.is_some();
+        let why = why.or_else(|| self.session.broke_off());
         let why = why.unwrap_or_else(|| "the session ended by itself".to_owned());
         match (self.switching.held.is_some(), is_told) {
             // Who goes to another session needs this one no more.

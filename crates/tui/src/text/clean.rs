@@ -34,6 +34,17 @@ pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Texts of which each begins a line, whether or not it says so itself.
+#[must_use]
+pub fn lines_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    texts.into_iter().fold(String::new(), |mut above, text| {
+        let is_apart = above.is_empty() || above.ends_with('\n') || text.starts_with('\n');
+        above.push_str(if is_apart { "" } else { "\n" });
+        above.push_str(text);
+        above
+    })
+}
+
 /// Cleans what follows `start`; what stands before it is clean.
 fn clean_from(text: &str, start: usize) -> String {
     let mut out = String::with_capacity(text.len() + 16);
@@ -138,6 +149,18 @@ mod tests {
 
     fn check(text: &str, shown: Expect) {
         shown.assert_eq(&clean(text));
+    }
+
+    #[test]
+    fn each_text_begins_a_line_and_leaves_none_empty() {
+        for (texts, joined) in [
+            (&["a", "b"][..], "a\nb"),
+            (&["a\n", "b", "\nc"], "a\nb\nc"),
+            (&["", "a", ""], "a\n"),
+            (&[], ""),
+        ] {
+            assert_eq!(lines_of(texts.iter().copied()), joined);
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod width;
 mod wrap;
 
 pub(crate) use clean::one_line;
-pub use clean::{TAB_CELLS, clean};
+pub use clean::{TAB_CELLS, clean, lines_of};
 pub use highlight::{Classes, CodePlace, Highlight, Highlighted, Highlighter, Run, Uncolored};
 pub use markdown::{Look, StreamingMarkdown, markdown};
 pub use width::width;

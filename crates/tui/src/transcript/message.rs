@@ -6,6 +6,7 @@ use heeler_turn::compact::is_summary;
 use super::Transcript;
 use super::call::CallRow;
 use super::item::{Answer, Item, Said, Thought};
+use crate::text::lines_of;
 
 impl Transcript {
     /// Takes in a message: what of it was shown while it streamed is ended, the rest is added.
@@ -95,7 +96,7 @@ impl Transcript {
         let is_it =
             |item: &&mut Item| matches!(item, Item::Call(row) if row.is_of(&result.tool_use_id));
         let Some(Item::Call(row)) = self.open.iter_mut().find(is_it) else { return };
-        let texts: Vec<&str> = result.content.iter().filter_map(Block::as_text).collect();
-        row.result(texts.join("\n"), result.is_error);
+        let texts = result.content.iter().filter_map(Block::as_text);
+        row.result(lines_of(texts), result.is_error);
     }
 }

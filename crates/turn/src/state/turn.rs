@@ -344,7 +344,13 @@ impl Call {
     fn result(&self) -> Option<ToolResult> {
         let CallStatus::Done(output) = &self.status else { return None };
         let mut content = output.content_for_model();
-        content.extend(self.notes.iter().map(Block::text).filter(|note| !note.is_empty()));
+        for note in self.notes.iter().filter(|note| !note.is_empty()) {
+            // Some servers are sent one text, in which it would go on with the last word.
+            let last = content.iter().rev().find_map(Block::as_text);
+            let is_apart = last.is_none_or(|text| text.ends_with('\n'));
+            let text = if is_apart { note.clone() } else { format!("\n{note}") };
+            content.push(Block::text(text));
+        }
         Some(ToolResult {
             tool_use_id: self.wire_id.clone(),
             content,

@@ -169,7 +169,7 @@ fn an_unknown_tool_and_a_bad_input_are_answered_and_the_rest_runs() {
             ---
             user: work
             model: <w1 jump {"text":"high"}> + <w2 read {"path":"bad"}> + <w3 read {"path":"fixme"}>
-            user: <w1! = there is no tool `jump`> + <w2! = the input does not fit the schema> + <w3 = text + The input was read as `fixed`.>
+            user: <w1! = there is no tool `jump`> + <w2! = the input does not fit the schema> + <w3 = text + \nThe input was read as `fixed`.>
             model: Hm.
             misfits: 1
         "#]],

@@ -34,7 +34,7 @@ fn a_call_runs_with_the_input_it_was_given_and_the_model_is_told() {
             ---
             user: build
             model: <w1 bash {"command":"make"}> + <w2 read {"path":"a"}>
-            user: <w1 = built + Note: the user changed the input of this call to {"command":"make -n"}> + <w2 = text>
+            user: <w1 = built + \nNote: the user changed the input of this call to {"command":"make -n"}> + <w2 = text>
             model: Built.
         "#]],
     );
@@ -73,7 +73,7 @@ fn an_edited_input_is_judged_whoever_gave_it() {
             ---
             user: build
             model: <w1 bash {"command":"make"}> + <w2 bash {"command":"make test"}> + <w3 write {"path":"a"}>
-            user: <w1! = Not allowed: the rule bash(rm:*) (test) denies it. + Note: the user changed the input of this call to {"command":"rm -r src"}> + <w2! = Not allowed: the hook `guard` denies it: so it says. + Note: the user changed the input of this call to {"command":"hook-deny"}> + <w3! = the input does not fit the schema + Note: the user changed the input of this call to {"path":"bad"}>
+            user: <w1! = Not allowed: the rule bash(rm:*) (test) denies it. + \nNote: the user changed the input of this call to {"command":"rm -r src"}> + <w2! = Not allowed: the hook `guard` denies it: so it says. + \nNote: the user changed the input of this call to {"command":"hook-deny"}> + <w3! = the input does not fit the schema + \nNote: the user changed the input of this call to {"path":"bad"}>
             model: Then not.
         "#]],
     );
@@ -109,7 +109,7 @@ fn what_a_hook_made_of_it_has_to_be_seen_by_somebody() {
             ---
             user: build
             model: <w1 bash {"command":"make"}>
-            user: <w1 = built + Note: the user changed the input of this call to {"command":"fixme"} + The input was read as `fixed`.>
+            user: <w1 = built + \nNote: the user changed the input of this call to {"command":"fixme"} + \nThe input was read as `fixed`.>
             model: Built.
         "#]],
     );
@@ -137,7 +137,7 @@ fn a_hook_that_stops_the_turn_does_so_after_an_edit_too() {
             ---
             user: build
             model: <w1 bash {"command":"make"}>
-            user: <w1! = The hook `guard` stopped the turn: so it says + Note: the user changed the input of this call to {"command":"hook-stop"}>
+            user: <w1! = The hook `guard` stopped the turn: so it says + \nNote: the user changed the input of this call to {"command":"hook-stop"}>
         "#]],
     );
 }
@@ -177,7 +177,7 @@ fn an_edit_that_was_not_looked_up_yet_is_after_a_crash() {
             ---
             user: build
             model: <w1 bash {"command":"make"}> + <w2 write {"path":"a"}>
-            user: <w1! = Cancelled before it finished. Anything it had already changed is still changed. + Note: the user changed the input of this call to {"command":"make -n"}> + <w2! = Cancelled before it started; nothing was done.>
+            user: <w1! = Cancelled before it finished. Anything it had already changed is still changed. + \nNote: the user changed the input of this call to {"command":"make -n"}> + <w2! = Cancelled before it started; nothing was done.>
         "#]],
     );
 }

@@ -170,13 +170,14 @@ impl Stream<'_, '_> {
         self.watch.cancel();
     }
 
-    /// The session broke off; whose turn it was is told.
+    /// The session broke off; whose turn it was is told, and why, where it was nobody's.
     async fn closed(mut self) -> Result<Option<TurnOutcome>> {
         while !self.turns.is_empty() {
             let (line, outcome) = first_of(&mut self.turns).await;
             self.settled(line, outcome).await?;
         }
-        Ok(self.last)
+        let why = self.watch.session.broke_off();
+        Ok(why.map(|message| TurnOutcome::Failed { message }).or(self.last))
     }
 
     async fn take(&mut self, line: Line) -> Result<()> {

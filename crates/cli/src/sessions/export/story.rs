@@ -10,6 +10,7 @@ use heeler_core::{
     Bill, Block, CallId, Entry, Event, ForkOrigin, Image, Journal, Message, Record, Role,
     SessionHeader, SessionName, Timestamp, ToolUse, TurnOutcome, Usage, input_summary,
 };
+use heeler_tui::text::lines_of;
 use heeler_turn::State;
 use heeler_turn::state::Announcer;
 
@@ -275,7 +276,7 @@ impl Teller {
                         _ => None,
                     });
                     let told = CallResult {
-                        text: texts.collect::<Vec<_>>().join("\n"),
+                        text: lines_of(texts),
                         pictures: pictures.collect(),
                         is_error: result.is_error,
                     };

@@ -25,7 +25,7 @@ fn g1_the_lines_of_the_terminal_are_as_they_were_however_it_ends() {
             Some(signal) => glass.signals(signal),
             None => glass.types("\x04"),
         }
-        assert_eq!(glass.ends().0, 0);
+        assert_eq!(glass.ends().0, if signal.is_some() { 130 } else { 0 });
         assert!(is_cooked(&terminal), "{signal:?}");
     }
 }
@@ -174,8 +174,23 @@ fn g6_a_terminal_that_takes_nothing_any_more_keeps_nobody_from_the_end() {
         std::thread::yield_now();
     }
     glass.signals(Signal::TERM);
-    assert_eq!(glass.exits(), Some(0));
+    assert_eq!(glass.exits(), Some(130));
     assert!(is_cooked(&terminal));
     wait_until_gone(&world);
     glass.stands_still(false);
+}
+
+#[test]
+fn g7_who_ends_it_from_outside_is_told_how_it_goes_on() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let (world, glass) =
+            play_with("[[reply]]\ntext = \"let me think about\"\nstall = {}\n", 200, 24, &["go"]);
+        glass.waits_for("let me think");
+        glass.signals(signal);
+        let (code, screen) = glass.ends();
+        assert_eq!(code, 130, "{screen}");
+        let [id] = world.ids().try_into().unwrap();
+        let told = format!("heeler: `heeler --resume {id}` goes on with this session");
+        assert!(screen.contains(&told), "{screen}");
+    }
 }

@@ -209,12 +209,18 @@ fn s6_the_terminal_is_given_back_however_it_ends() {
             > what is to be done? (/help)
             script.toml · ask · ░░░░░░░░ _% · confined
         "#]]);
-        match end {
-            "kill" => glass.signals(rustix::process::Signal::TERM),
-            keys => glass.types(keys),
-        }
+        let expected = match end {
+            "kill" => {
+                glass.signals(rustix::process::Signal::TERM);
+                130
+            }
+            keys => {
+                glass.types(keys);
+                0
+            }
+        };
         let (code, bytes) = glass.everything_after_end();
-        assert_eq!(code, 0);
+        assert_eq!(code, expected);
         for sequence in ["\x1b[?2004l", "\x1b[<u", "\x1b[?25h"] {
             assert!(bytes.contains(sequence), "{end:?}: {sequence:?}");
         }

@@ -112,7 +112,7 @@ fn w5_what_is_written_when_the_terminal_goes_is_in_the_history() {
         glass.types("long careful draft");
         glass.waits_for("> long careful draft");
         glass.signals(signal);
-        assert_eq!(glass.ends().0, 0);
+        assert_eq!(glass.ends().0, 130);
         assert_eq!(kept(&world).matches("long careful draft").count(), 1);
     }
     // The same at an attached one, and what is no message yet.
@@ -123,7 +123,7 @@ fn w5_what_is_written_when_the_terminal_goes_is_in_the_history() {
     second.types("a draft of a guest");
     second.waits_for("> a draft of a guest");
     second.signals(Signal::HUP);
-    assert_eq!(second.ends().0, 0);
+    assert_eq!(second.ends().0, 130);
     assert!(kept(&world).contains("a draft of a guest"));
     // A secret is not kept.
     let (world, mut glass) = play(ONE);
@@ -131,7 +131,7 @@ fn w5_what_is_written_when_the_terminal_goes_is_in_the_history() {
     glass.types(&format!("use {secret}"));
     glass.waits_for(&secret);
     glass.signals(Signal::HUP);
-    assert_eq!(glass.ends().0, 0);
+    assert_eq!(glass.ends().0, 130);
     assert!(!kept(&world).contains(&secret));
 }
 
@@ -237,6 +237,26 @@ fn w10_what_is_in_an_editor_when_the_terminal_goes_is_in_the_history() {
     called.wait();
     glass.signals(Signal::HUP);
     gate.open();
-    assert_eq!(glass.ends().0, 0);
+    assert_eq!(glass.ends().0, 130);
     assert!(kept(&world).contains("words and more"), "{}", kept(&world));
+}
+
+#[test]
+fn w11_a_journal_that_cannot_be_written_between_turns_is_told_with_the_reason() {
+    let (world, mut glass) = play_with(ONE, 200, 24, &[]);
+    glass.types("one\r");
+    glass.waits_for("First answer.");
+    glass.waits_without("working");
+    let length = std::fs::metadata(world.journal()).unwrap().len();
+    let full = Rlimit { current: Some(length), maximum: Some(length) };
+    prlimit(Some(glass.pid()), Resource::Fsize, full).unwrap();
+    glass.types("/rename another\r");
+    glass.waits_for("Enter or Ctrl-D leaves");
+    let screen = glass.screen();
+    assert!(screen.contains("so the session ended here: cannot append to"), "{screen}");
+    assert!(screen.contains("File too large") && screen.contains(".jsonl"), "{screen}");
+    glass.types("\x04");
+    let (code, screen) = glass.ends();
+    assert_eq!(code, 2);
+    assert!(screen.contains("heeler: the window ended: the session's journal"), "{screen}");
 }

@@ -123,14 +123,14 @@ fn texts_go_to_the_model_and_to_the_user() {
         outcome,
         1,
         expect![[r#"
-        hook PreToolUse `guard` of 1.1.0
-        hook PreToolUse `guard` after 0 ms: Allowed
-        notice I saw it
-        started 1.1.0 [0] count {"n":1}
-        finished 1.1.0 [0] count 0 ms: counted 1
-        end of turn 1: Done "done"
-        result ok: counted 1 count in tens
-    "#]],
+            hook PreToolUse `guard` of 1.1.0
+            hook PreToolUse `guard` after 0 ms: Allowed
+            notice I saw it
+            started 1.1.0 [0] count {"n":1}
+            finished 1.1.0 [0] count 0 ms: counted 1
+            end of turn 1: Done "done"
+            result ok: counted 1 \ncount in tens
+        "#]],
     );
 }
 
@@ -241,24 +241,24 @@ fn a_changed_input_is_checked_again_and_the_model_is_told() {
     check_edit(
         r#"{"text":"changed"}"#,
         expect![[r#"
-        hook PreToolUse `guard` of 1.1.0
-        hook PreToolUse `guard` after 0 ms: Continued
-        started 1.1.0 [0] echo {"text":"changed"}
-        finished 1.1.0 [0] echo 0 ms: changed
-        end of turn 1: Done "done"
-        result ok: changed Note: a hook changed the input of this call to {"text":"changed"}
-    "#]],
+            hook PreToolUse `guard` of 1.1.0
+            hook PreToolUse `guard` after 0 ms: Continued
+            started 1.1.0 [0] echo {"text":"changed"}
+            finished 1.1.0 [0] echo 0 ms: changed
+            end of turn 1: Done "done"
+            result ok: changed \nNote: a hook changed the input of this call to {"text":"changed"}
+        "#]],
     );
     check_edit(
         r#"{"text":7}"#,
         expect![[r#"
-        hook PreToolUse `guard` of 1.1.0
-        hook PreToolUse `guard` after 0 ms: Continued
-        started 1.1.0 [0] echo {"text":"7"}
-        finished 1.1.0 [0] echo 0 ms: 7
-        end of turn 1: Done "done"
-        result ok: 7 Note: `/text` was read as a string. Note: a hook changed the input of this call to {"text":"7"}
-    "#]],
+            hook PreToolUse `guard` of 1.1.0
+            hook PreToolUse `guard` after 0 ms: Continued
+            started 1.1.0 [0] echo {"text":"7"}
+            finished 1.1.0 [0] echo 0 ms: 7
+            end of turn 1: Done "done"
+            result ok: 7 \nNote: `/text` was read as a string. \nNote: a hook changed the input of this call to {"text":"7"}
+        "#]],
     );
     check_edit(
         r#"{"words":"changed"}"#,

@@ -16,6 +16,7 @@ pub(crate) const CASES: &[Case] = crate::cases![
     a_merge_in_the_middle_is_left_alone,
     checks_and_hooks_have_their_say,
     who_commits_meanwhile_is_not_overwritten,
+    a_branch_that_is_locked_is_told_as_such,
 ];
 
 /// What a person sees of the last commit, the index and the files.
@@ -396,7 +397,7 @@ async fn who_commits_meanwhile_is_not_overwritten() {
         +b
         > $ printf '#!/bin/sh\nunset GIT_INDEX_FILE; rm .git/hooks/pre-commit; git commit -qm Theirs\n' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit
         > git_commit {"message": "Two", "paths": ["a"]}
-        error: nothing was committed, most likely since somebody else committed just now: git could not move the branch (exit code 128): fatal: update_ref failed for ref 'HEAD': cannot lock ref 'HEAD': is at aabb1bf036cbbee9b2f3b2b0156bd60f6eabd795 but expected f466caadd6dea45f73da1ae4ed6d39ee86c39816; look with git_log, then call again
+        error: nothing was committed, since somebody else committed just now: git could not move the branch (exit code 128): fatal: update_ref failed for ref 'HEAD': cannot lock ref 'HEAD': is at aabb1bf036cbbee9b2f3b2b0156bd60f6eabd795 but expected f466caadd6dea45f73da1ae4ed6d39ee86c39816; look with git_log, then call again
         > $ git log --format=%s; git status --short
         Theirs
         One
@@ -475,4 +476,39 @@ async fn what_a_long_line_hides_at_its_end_is_shown_first() {
     assert_eq!(n_pages, 2);
     let said = repository.step(commit).await;
     assert!(said.contains(" One\nA min.js\n"), "{said}");
+}
+
+async fn a_branch_that_is_locked_is_told_as_such() {
+    let steps = [
+        "$ echo a > a; git add .; git commit -qm One; echo b > a",
+        "git_diff {\"paths\": [\"a\"]}",
+        "$ touch \".git/$(git symbolic-ref HEAD).lock\"",
+        "git_commit {\"message\": \"Two\", \"paths\": [\"a\"]}",
+        "$ git log --format=%s; git status --short",
+    ];
+    check(&steps, expect![[r#"
+        > $ echo a > a; git add .; git commit -qm One; echo b > a
+        > git_diff {"paths": ["a"]}
+        1 file:
+        M a
+        diff --git a/a b/a
+        index 7898192..6178079 100644
+        --- a/a
+        +++ b/a
+        @@ -1 +1 @@
+        -a
+        +b
+        > $ touch ".git/$(git symbolic-ref HEAD).lock"
+        > git_commit {"message": "Two", "paths": ["a"]}
+        error: nothing was committed, and nobody else committed either. Call again when what git names is out of the way, or ask the user: git could not move the branch (exit code 128): fatal: update_ref failed for ref 'HEAD': cannot lock ref 'HEAD': Unable to create '$W/.git/refs/heads/main.lock': File exists.
+
+        Another git process seems to be running in this repository, e.g.
+        an editor opened by 'git commit'. Please make sure all processes
+        are terminated then try again. If it still fails, a git process
+        may have crashed in this repository earlier:
+        remove the file manually to continue.
+        > $ git log --format=%s; git status --short
+        One
+         M a
+    "#]]).await;
 }

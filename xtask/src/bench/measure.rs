@@ -45,6 +45,7 @@ pub(super) fn start(place: &Place, runs: usize) -> Result<Vec<Figure>> {
         }
     }
     let [bare, heeler, over_reqwest] = times;
+    let made = place.files_made()?;
     // The repository's notes are its own.
     let notes = serde_json::to_string(NOTES)?.len();
     let body = Values::from_iter([kilo(body_bytes[1].saturating_sub(notes))]);
@@ -54,6 +55,7 @@ pub(super) fn start(place: &Place, runs: usize) -> Result<Vec<Figure>> {
     Ok(vec![
         figure(name, "ms", [bare, heeler.clone()], Budget::Times(1.5)),
         figure(&beside, "ms", [over_reqwest, heeler], Budget::None),
+        figure("a file made in the place", "ms", [Values::default(), made], Budget::None),
         figure("first request's body without the notes", "kB", first, Budget::AtMost(8.0)),
     ])
 }

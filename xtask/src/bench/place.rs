@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::task::{Context, Poll, Waker};
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use heeler_core::{
@@ -12,10 +13,13 @@ use heeler_core::{
 };
 use heeler_store::FileStore;
 
+use super::figure::Values;
 use super::process::program;
 
 /// Files of one folder of the repository.
 const FILES_IN_FOLDER: usize = 250;
+/// So many are made to see what one costs.
+const FILES_MADE: usize = 200;
 /// A model of the catalogue, behind the bench's server.
 const MODEL: &str = "anthropic/claude-sonnet-5-5";
 /// The program that makes namespaces for one command.
@@ -68,6 +72,19 @@ impl Place {
         // Or whoever makes a file waits for the disk to take all of these.
         rustix::fs::sync();
         Ok(place)
+    }
+
+    /// How long it takes to make a file here: 10 microseconds, or 20 times as many where files were
+    /// removed by the thousand within the last minutes, whose numbers ext4 does not give out again so soon.
+    /// The reference makes none before its first request, heeler a few.
+    pub(super) fn files_made(&self) -> Result<Values> {
+        let folder = tempfile::tempdir_in(self.root.path())?;
+        let make = |n: usize| {
+            let begun = Instant::now();
+            fs::File::create_new(folder.path().join(n.to_string()))?;
+            Ok(begun.elapsed().as_secs_f64() * 1e3)
+        };
+        (0..FILES_MADE).map(make).collect()
     }
 
     /// `heeler exec --json` with everything on but the box: a rule lets commands out of it.

@@ -189,6 +189,10 @@ impl Printer for DetachedPrinter {
 
     fn print(&mut self, seen: &Seen) -> std::io::Result<()> {
         let Seen::Event(envelope) = seen else { return Ok(()) };
+        // What an agent of the session is told was not said by whoever waits here.
+        if !envelope.agent.is_main() {
+            return Ok(());
+        }
         match (&envelope.event, &self.awaited) {
             (Event::SteeringQueued { id }, Some(awaited)) if id == awaited => {
                 self.let_go(Prompt::Taken)

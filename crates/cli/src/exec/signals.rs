@@ -9,6 +9,7 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
+use super::END_PATIENCE;
 use super::finish::goes_on;
 use crate::exit::Exit;
 use crate::say::say_within;
@@ -112,7 +113,8 @@ impl Listeners {
         // Who does not read it holds up neither the end nor the next signal.
         say_within(WORD_PATIENCE, word);
         self.next().await;
-        say_within(WORD_PATIENCE, format_args!("heeler: {}", goes_on(session)));
+        // The last word, which nobody says later.
+        say_within(END_PATIENCE, format_args!("heeler: {}", goes_on(session)));
         std::process::exit(Exit::Cancelled as i32);
     }
 

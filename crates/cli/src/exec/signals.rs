@@ -1,6 +1,7 @@
 //! Stops a turn when a person or the system asks, and the process when they insist.
 
 use std::io;
+use std::sync::mpsc::SendError;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -35,8 +36,8 @@ impl Signals {
             }
         };
         std::thread::Builder::new().name("signals".into()).spawn(obey)?;
-        gives.send(Listeners::in_runtime()?).map_err(|unheard| {
-            unheard.0.0.shutdown_background();
+        gives.send(Listeners::in_runtime()?).map_err(|SendError((runtime, _))| {
+            runtime.shutdown_background();
             io::Error::other("the thread for them is gone")
         })?;
         Ok(Self { first, came: false })
@@ -64,7 +65,7 @@ pub(crate) fn outlive_file_limit() -> Result<()> {
     signal(kind).map(drop).context("cannot listen to signals")
 }
 
-/// How long a word to a person is waited for before the next signal is, or the end.
+/// How long a word to a person is waited for before the next signal is.
 const WORD_PATIENCE: Duration = Duration::from_millis(100);
 
 struct Listeners {

@@ -14,7 +14,6 @@ mod tell;
 
 use std::io::{self, IsTerminal as _};
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context as _, Result, bail};
@@ -28,7 +27,7 @@ use heeler_tui::composer::HistoryFile;
 use heeler_tui::host::Facts;
 use heeler_tui::{Window, run as run_window};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
 
 use crate::arguments::TerminalArguments;
 use crate::demo;
@@ -193,11 +192,7 @@ fn continued() -> Result<Arc<Notify>> {
 }
 
 /// Whether the process was told to end.
-#[derive(Clone, Default)]
-struct Shutdown {
-    came: Arc<AtomicBool>,
-    notify: Arc<Notify>,
-}
+struct Shutdown(watch::Receiver<bool>);
 
 impl Shutdown {
     /// Listens from here on, also while a terminal that is gone ends the window.
@@ -206,30 +201,31 @@ impl Shutdown {
         let mut terminate = listen(SignalKind::terminate())?;
         let mut hang_up = listen(SignalKind::hangup())?;
         let mut interrupt = listen(SignalKind::interrupt())?;
-        let shutdown = Self::default();
-        let Self { came, notify } = shutdown.clone();
+        let (comes, came) = watch::channel(false);
         tokio::spawn(async move {
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = hang_up.recv() => {}
                 _ = interrupt.recv() => {}
             }
-            came.store(true, Ordering::Relaxed);
-            notify.notify_one();
+            comes.send_replace(true);
         });
-        Ok(shutdown)
+        Ok(Self(came))
     }
 
-    /// Resolves once, when it is.
+    /// Resolves when it is.
     fn comes(&self) -> BoxFuture<()> {
-        let notify = Arc::clone(&self.notify);
-        Box::pin(async move { notify.notified().await })
+        let mut came = self.0.clone();
+        Box::pin(async move {
+            // An error would be the end of the runtime, and with it of this.
+            let _ = came.wait_for(|came| *came).await;
+        })
     }
 
     /// How the program ends after its window: whoever told it to end need not hear that the terminal went
     /// with it.
     fn exit(&self, shown: io::Result<()>) -> Result<Exit> {
-        if self.came.load(Ordering::Relaxed) {
+        if *self.0.borrow() {
             return Ok(Exit::Cancelled);
         }
         shown.context("the window ended")?;

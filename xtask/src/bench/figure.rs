@@ -1,6 +1,7 @@
 //! Figures: values of several runs, beside their reference and their budget.
 
 use std::fmt;
+use std::time::Duration;
 
 /// Values of several runs.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +29,10 @@ pub(super) enum Budget {
     AtLeast(f64),
     /// Told only.
     None,
+}
+
+pub(super) fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
 }
 
 impl Values {

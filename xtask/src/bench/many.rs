@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::figure::{Budget, Figure, Values};
+use super::figure::{Budget, Figure, Values, millis};
 use super::place::{Place, fill_folder};
 use super::process::{again, run};
 use super::server::{Order, Server};
@@ -92,8 +92,4 @@ fn leave(mut tty: Tty) -> Result<()> {
 
 fn figure(name: &str, heeler: Values, budget: Budget) -> Figure {
     Figure { name: name.to_owned(), unit: "ms", reference: Values::default(), heeler, budget }
-}
-
-fn millis(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1000.0
 }

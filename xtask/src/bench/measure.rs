@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
 
 use super::Size;
-use super::figure::{Budget, Figure, Values};
+use super::figure::{Budget, Figure, Values, millis};
 use super::place::{NOTES, OVER_REQWEST, Place};
 use super::prefix::continued;
 use super::process::{again, run, run_timed, run_weighed};
@@ -336,10 +336,6 @@ fn gaps(exchanges: &[Exchange]) -> Vec<f64> {
 
 fn median(values: &[f64]) -> f64 {
     values.iter().copied().collect::<Values>().median()
-}
-
-fn millis(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1000.0
 }
 
 fn kilo(n: usize) -> f64 {

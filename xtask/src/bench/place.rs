@@ -13,7 +13,7 @@ use heeler_core::{
 };
 use heeler_store::FileStore;
 
-use super::figure::Values;
+use super::figure::{Values, millis};
 use super::process::program;
 
 /// Files of one folder of the repository.
@@ -82,7 +82,7 @@ impl Place {
         let make = |n: usize| {
             let begun = Instant::now();
             fs::File::create_new(folder.path().join(n.to_string()))?;
-            Ok(begun.elapsed().as_secs_f64() * 1e3)
+            Ok(millis(begun.elapsed()))
         };
         (0..FILES_MADE).map(make).collect()
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use serde_json::json;
 
-use super::figure::{Budget, Figure, Values};
+use super::figure::{Budget, Figure, Values, millis};
 use super::place::Place;
 use super::process::{again, run};
 use super::server::{Order, Server};
@@ -200,10 +200,6 @@ fn prose(bytes: usize) -> String {
 
 fn figure(name: &str, unit: &'static str, heeler: Values, budget: Budget) -> Figure {
     Figure { name: name.to_owned(), unit, reference: Values::default(), heeler, budget }
-}
-
-fn millis(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1000.0
 }
 
 fn count(n: usize) -> f64 {

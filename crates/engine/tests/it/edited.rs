@@ -80,13 +80,13 @@ fn an_input_that_fits_runs_and_one_that_was_evidently_meant_is_put_right() {
             &[r#"{"path":"b"}"#],
             1,
             expect![[r#"
-                asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
-                decided 1.1.0 by editor: Edited { input: {"path":"b"} }
-                started 1.1.0 [0] count: b
-                finished 1.1.0 [0] count 0 ms: ran with {"path":"b"}
-                end of turn 1: Done "done"
-                result ok: ran with {"path":"b"} \nNote: the user changed the input of this call to {"path":"b"}
-            "#]]
+        asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
+        decided 1.1.0 by editor: Edited { input: {"path":"b"} }
+        started 1.1.0 [0] count: b
+        finished 1.1.0 [0] count 0 ms: ran with {"path":"b"}
+        end of turn 1: Done "done"
+        result ok: ran with {"path":"b"} \nNote: the user changed the input of this call to {"path":"b"}
+    "#]]
         ),
         [None]
     );
@@ -95,13 +95,13 @@ fn an_input_that_fits_runs_and_one_that_was_evidently_meant_is_put_right() {
             &[r#"{"path":7}"#],
             1,
             expect![[r#"
-                asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
-                decided 1.1.0 by editor: Edited { input: {"path":"7"} }
-                started 1.1.0 [0] count: 7
-                finished 1.1.0 [0] count 0 ms: ran with {"path":"7"}
-                end of turn 1: Done "done"
-                result ok: ran with {"path":"7"} \nNote: the user changed the input of this call to {"path":"7"}
-            "#]]
+        asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
+        decided 1.1.0 by editor: Edited { input: {"path":"7"} }
+        started 1.1.0 [0] count: 7
+        finished 1.1.0 [0] count 0 ms: ran with {"path":"7"}
+        end of turn 1: Done "done"
+        result ok: ran with {"path":"7"} \nNote: the user changed the input of this call to {"path":"7"}
+    "#]]
         ),
         [None]
     );
@@ -132,13 +132,13 @@ fn an_approver_is_told_why_its_input_does_not_fit_and_asked_again() {
         &[r#"{"pth":"b"}"#, r#"{"path":"b"}"#],
         1,
         expect![[r#"
-            asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
-            decided 1.1.0 by editor: Edited { input: {"path":"b"} }
-            started 1.1.0 [0] count: b
-            finished 1.1.0 [0] count 0 ms: ran with {"path":"b"}
-            end of turn 1: Done "done"
-            result ok: ran with {"path":"b"} \nNote: the user changed the input of this call to {"path":"b"}
-        "#]],
+        asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
+        decided 1.1.0 by editor: Edited { input: {"path":"b"} }
+        started 1.1.0 [0] count: b
+        finished 1.1.0 [0] count 0 ms: ran with {"path":"b"}
+        end of turn 1: Done "done"
+        result ok: ran with {"path":"b"} \nNote: the user changed the input of this call to {"path":"b"}
+    "#]],
     );
     expect![[r#"
         [

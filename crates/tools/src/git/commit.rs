@@ -288,19 +288,21 @@ async fn not_moved(
     candidate: &Candidate,
     error: &ToolError,
 ) -> ToolError {
-    let is_moved = repository.head().await.is_ok_and(|head| head != candidate.base);
-    ToolError::for_model(if is_moved {
-        format!(
-            "nothing was committed, since somebody else committed just now: {error}; look with \
-             git_log, then call again"
-        )
-    } else {
-        // Such as a lock that another git holds or left, or a folder that cannot be written.
-        format!(
-            "nothing was committed, and nobody else committed either. Call again when what git names \
-             is out of the way, or ask the user: {error}"
-        )
-    })
+    let nobody_else = match repository.head().await {
+        Ok(head) if head != candidate.base => {
+            return ToolError::for_model(format!(
+                "nothing was committed, since somebody else committed just now: {error}; look with \
+                 git_log, then call again"
+            ));
+        }
+        Ok(_) => ", and nobody else committed either",
+        Err(_) => "",
+    };
+    // Such as a lock that another git holds or left, or a folder that cannot be written.
+    ToolError::for_model(format!(
+        "nothing was committed{nobody_else}. Call again when what git names is out of the way, or ask \
+         the user: {error}"
+    ))
 }
 
 /// Asks the repository's hooks; they may refuse, and change the message, but not what is committed.

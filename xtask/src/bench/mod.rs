@@ -88,6 +88,8 @@ pub(crate) fn run_command(arguments: &[&str]) -> Result<ExitCode> {
     let (mut n_met, mut n_missed) = (0, 0);
     for (name, measure) in MEASURES.iter().filter(|(name, _)| name.starts_with(only)) {
         eprintln!("measuring {name}");
+        // What the one before wrote would be brought to the disk beside this one's syncs.
+        rustix::fs::sync();
         for figure in measure(&place, &size).with_context(|| format!("measuring {name}"))? {
             println!("{figure}");
             match figure.is_met() {

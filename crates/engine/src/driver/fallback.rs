@@ -121,6 +121,20 @@ impl Driver {
         self.write(vec![Record::SettingsChanged(Box::new(settings))], Durability::Written).await
     }
 
+    /// The chosen model under new settings that name this one, and the one that answers then. Whoever
+    /// changes something else names one of the two, so that is no choice of a model.
+    pub(super) fn models_under(&self, named: ModelSettings) -> (ModelSettings, ModelSettings) {
+        let (chosen, answering) = (&self.parts.settings.model, &self.state.settings.model);
+        let is_fallback = self.place().is_some_and(|at| at > 0);
+        if is_fallback && named.name == answering.name {
+            (chosen.clone(), named)
+        } else if is_fallback && named.name == chosen.name {
+            (named, answering.clone())
+        } else {
+            (named.clone(), named)
+        }
+    }
+
     /// The first model of the list that is not left out now and is not the one at this place.
     fn best_model(&self, now: Timestamp, but: Option<usize>) -> Option<(usize, &ModelSettings)> {
         let is_cool = |at: usize, model: &ModelSettings| {

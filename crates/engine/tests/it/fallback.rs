@@ -264,6 +264,34 @@ fn the_chosen_model_is_left_out_for_five_minutes() {
 }
 
 #[test]
+fn settings_that_name_either_model_change_no_choice() {
+    virtually(async {
+        let script = BUSY.replace("repeat = 20", "repeat = 3")
+            + "[[reply]]\ntext = \"mine\"\n[script]\nloop = true";
+        let stage = stage(&script, &[("other/one", ANSWER)]).await;
+        let settings = async |stage: &Stage| stage.session.state().await.unwrap().settings.clone();
+        let chosen = settings(&stage).await;
+        stage.say("one").await;
+        for rounds in [7, 8] {
+            // Who changes something else has the state's settings, or a copy from before.
+            let mut changed = if rounds == 7 { settings(&stage).await } else { chosen.clone() };
+            changed.limits.rounds = rounds;
+            stage.session.set_settings(changed).await.unwrap();
+            let now = settings(&stage).await;
+            assert_eq!((now.model.name.as_str(), now.limits.rounds), ("other/one", rounds));
+            stage.say("again").await;
+            assert_eq!(settings(&stage).await.model.name, "other/one", "it failed a moment ago");
+        }
+        stage.clock.advance(300_000);
+        stage.say("later").await;
+        assert_eq!(settings(&stage).await.model, chosen.model);
+        let lines = stage.close().await;
+        assert!(lines.iter().any(|line| line.contains("script/test answers again")), "{lines:#?}");
+        assert!(lines.iter().any(|line| line.contains("\"mine\"")), "{lines:#?}");
+    });
+}
+
+#[test]
 fn the_journal_says_who_answered_and_another_process_begins_with_the_chosen_one() {
     virtually(async {
         let Stage { session, parts, .. } = stage(BUSY, &[("other/one", ANSWER)]).await;

@@ -179,9 +179,11 @@ impl Tool for Renewed {
         input: RawJson,
     ) -> BoxFuture<Result<ToolOutput, ToolError>> {
         Box::pin(async move {
-            let (name, end) = (self.0.tool_name(), end(&context, ROUNDS));
+            let key = key(&self.0.tool_name());
+            // A search may have put it off further.
+            let end = end(&context, ROUNDS).max(context.state.get(&key).unwrap_or(0));
             let output = Arc::clone(&self.0).call(context, input).await?;
-            Ok(output.with_state(key(&name), &end))
+            Ok(output.with_state(key, &end))
         })
     }
 

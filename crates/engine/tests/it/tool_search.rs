@@ -11,13 +11,18 @@ use crate::common::{Stage, Watcher, echo, stage_with, tool, virtually};
 
 /// A registry with a tool to see and two that are hidden; what is found stays for two rounds.
 fn registry() -> ToolRegistry {
+    registry_for(2)
+}
+
+/// As [`registry`], for so many rounds.
+fn registry_for(rounds: u64) -> ToolRegistry {
     let registry = ToolRegistry::new();
     registry.register(Arc::new(echo()));
     for name in ["web_fetch", "calculator"] {
         let works = tool(name, |_, _| async { Ok(heeler_core::ToolOutput::text("it worked")) });
         registry.register_hidden(Arc::new(works));
     }
-    registry.register(Arc::new(ToolSearch::new(&registry).with_limits(2, 5)));
+    registry.register(Arc::new(ToolSearch::new(&registry).with_limits(rounds, 5)));
     registry
 }
 
@@ -75,6 +80,24 @@ fn what_is_found_can_be_called_until_it_was_not_used_for_long() {
         finished 1.3.0 [0] echo 0 ms: 2
         epoch 3 Tools"#]],
     );
+}
+
+#[test]
+fn a_use_never_hides_what_a_search_gave_for_longer() {
+    virtually(async {
+        let script = call(TOOL_SEARCH, r#"{ query = "fetch" }"#)
+            + &call("web_fetch", "{}")
+            + &call("echo", r#"{ text = "1" }"#).repeat(24)
+            + &call("web_fetch", "{}")
+            + "[[reply]]\ntext = \"done\"\n";
+        let registry = registry_for(100);
+        let stage = stage_with(&script, [], |parts| parts.tool_source = Some(registry)).await;
+        stage.say("go").await;
+        let offered = lines(&stage.model);
+        let hidden = offered[1..].iter().find(|line| !line.contains("web_fetch"));
+        assert_eq!(hidden, None);
+        stage.close().await;
+    });
 }
 
 #[test]

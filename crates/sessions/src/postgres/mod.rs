@@ -18,6 +18,8 @@ use connection::Connection;
 
 /// How long an answer is waited for.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(60);
+/// How often a write is tried that others' transactions come before.
+const WRITES_MAX: usize = 5;
 
 /// Keeps sessions in PostgreSQL, version 11 or later, in the table `heeler_sessions` of the
 /// connection's schema, which is made when it is missing.
@@ -111,6 +113,22 @@ impl PostgresSessions {
         self.ask(async |client| client.execute_typed(sql, parameters).await).await
     }
 
+    /// As [`Postgres::write`], once more where a stricter isolation refuses what another transaction
+    /// changed meanwhile: the next try sees what became of that.
+    async fn write_again(
+        &self,
+        sql: &str,
+        parameters: &[(&(dyn ToSql + Sync), Type)],
+    ) -> Result<u64, SessionError> {
+        for _ in 1..WRITES_MAX {
+            match self.write(sql, parameters).await {
+                Err(error) if is_serialization_failure(&error) => {}
+                done => return done,
+            }
+        }
+        self.write(sql, parameters).await
+    }
+
     async fn read(
         &self,
         sql: &str,
@@ -122,7 +140,7 @@ impl PostgresSessions {
     async fn insert(&self, encoded: &Encoded) -> Result<SessionVersion, SessionError> {
         let (id, version) = (&*encoded.id, column(encoded.version));
         let inserted = self
-            .write(
+            .write_again(
                 "INSERT INTO heeler_sessions (id, version, session) \
                  VALUES ($1, $2, $3::text::json) ON CONFLICT DO NOTHING",
                 &[(&id, Type::TEXT), (&version, Type::INT8), (&text(encoded)?, Type::TEXT)],
@@ -185,7 +203,7 @@ impl PostgresSessions {
     async fn remove(&self, id: &str) -> Result<(), SessionError> {
         check_id(id)?;
         let sql = "DELETE FROM heeler_sessions WHERE id = $1";
-        match self.write(sql, &[(&id, Type::TEXT)]).await? {
+        match self.write_again(sql, &[(&id, Type::TEXT)]).await? {
             0 => Err(SessionError::not_found(id)),
             _ => Ok(()),
         }

@@ -221,7 +221,7 @@ impl AgentHooks {
         self
     }
 
-    /// Told what a step gave, also when it failed; not when its first trimming failed, nor of a step
+    /// Told what a step gave, also when it failed or could not begin; not when its first trimming failed, nor of a step
     /// that was dropped before its end.
     #[must_use]
     pub fn on_step_done(

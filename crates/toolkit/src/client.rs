@@ -261,8 +261,8 @@ impl Client {
         self.with(|settings| settings.on_retry = Some(Arc::new(hook)))
     }
 
-    /// Tells a recorder of every run, never of [`Client::ask`]. One that is not immediate is told
-    /// from a thread of its own; none changes, delays or fails a run.
+    /// Tells a recorder of every run that begins, never of [`Client::ask`]. One that is not immediate
+    /// is told from a thread of its own; none changes, delays or fails a run.
     ///
     /// # Errors
     /// When that thread cannot be started.
@@ -329,10 +329,14 @@ impl Client {
         RunStream::new(self.clone(), run)
     }
 
-    /// The same client with another provider; it waits for nothing and tells no recorder.
+    /// The same client with another provider, whichever model answers; it waits for nothing and tells
+    /// no recorder.
     pub(crate) fn replaying(&self, provider: Arc<dyn Provider>) -> Self {
         let client = self.without_recorder().with(|settings| {
             (settings.retry.base_millis, settings.retry.cap_millis) = (0, 0);
+            for other in &mut settings.fallback {
+                other.provider = Arc::clone(&provider);
+            }
         });
         Self { provider, ..client }
     }

@@ -48,8 +48,11 @@ impl<F: Fn(&Binding) -> ToolFunction + Send + Sync> Layer for F {
     }
 }
 
-/// Ends a call after so long: it is cancelled, and what does not end with that is abandoned. The
-/// result is an error that says so.
+/// How long a call that was cancelled may take to end by itself, in milliseconds.
+const GRACE_MILLIS: u64 = 250;
+
+/// Ends a call after so long: it is cancelled, and what has not ended a quarter of a second later is
+/// abandoned. The result is an error that says so.
 #[must_use]
 pub fn timeout(limit: Duration) -> impl Layer {
     layer(move |inner, binding| {
@@ -74,6 +77,12 @@ pub fn timeout(limit: Duration) -> impl Layer {
                         ended.unwrap_or_else(|error| Err(crashed(&name, error)))
                     }
                     () = clock.sleep_until(clock.now().plus(millis)) => {
+                        cancel.cancel();
+                        tokio::select! {
+                            biased;
+                            _ = calls.join_next() => {}
+                            () = clock.sleep_until(clock.now().plus(GRACE_MILLIS)) => {}
+                        }
                         Err(ToolError::for_model(format!(
                             "{name} was stopped after {limit:?} without finishing; \
                              what it had already changed is still changed"

@@ -117,6 +117,12 @@ impl InputSchema {
     }
 }
 
+/// What is wrong with a value, for the model; the first of it is enough to try again.
+pub(crate) fn first_problem(schema: &heeler_schema::Schema, value: &Value) -> Option<String> {
+    let problems = schema.problems(value);
+    problems.first().map(|problem| format!("`{}`: {problem}", problem.path()))
+}
+
 /// The same failure as one of the type.
 fn of_type<T>(error: SchemaError) -> SchemaError {
     match error {

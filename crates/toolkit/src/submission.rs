@@ -11,6 +11,7 @@ use heeler_core::{
 use heeler_schema::Schema;
 
 use crate::InputSchema;
+use crate::schema::first_problem;
 
 /// The name of the tool a value is submitted with, unless another is given.
 pub(crate) const NAME: &str = "submit";
@@ -135,10 +136,9 @@ impl Submission {
     /// A text as a value that fits.
     fn read(&self, text: &str) -> Result<RawJson, String> {
         let json = RawJson::parse(text).map_err(|error| error.to_string())?;
-        let value = json.value();
-        match self.0.compiled.problems(&value).first() {
+        match first_problem(&self.0.compiled, &json.value()) {
             None => Ok(json),
-            Some(problem) => Err(format!("`{}`: {problem}", problem.path())),
+            Some(problem) => Err(problem),
         }
     }
 

@@ -8,10 +8,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use heeler_core::{Block, Message, ToolError, truncate_chars};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
+use crate::schema::first_problem;
 use crate::submission::NAME;
 use crate::{
-    Client, Run, RunError, RunResult, SchemaError, ToolSource, Toolset, ToolsetError, tool,
+    Client, InputSchema, Run, RunError, RunResult, SchemaError, ToolSource, Toolset, ToolsetError,
+    tool,
 };
 use nudge::Nudge;
 
@@ -212,7 +215,8 @@ where
     if description.trim().is_empty() {
         return Err(ExtractError::NoDescription);
     }
-    let submitted = Arc::new(Submitted { value: Mutex::default(), validate });
+    let schema = InputSchema::of_input::<T>()?.0.compile()?;
+    let submitted = Arc::new(Submitted { value: Mutex::default(), schema, validate });
     let slot = Arc::clone(&submitted);
     let submit = tool(&name, description, move |_, value: T| {
         std::future::ready(slot.take(value).map(|()| "submitted").map_err(ToolError::ForModel))
@@ -243,6 +247,8 @@ where
 /// Where the model's value goes.
 struct Submitted<T> {
     value: Mutex<Option<T>>,
+    /// What the tool's inputs are held to before they come here; a text is held to it here.
+    schema: heeler_schema::Schema,
     validate: Option<Validate<T>>,
 }
 
@@ -261,11 +267,16 @@ impl<T: DeserializeOwned> Submitted<T> {
             return None;
         }
         let json = nudge::unfenced(text);
-        match serde_json::from_str(json) {
-            Ok(value) => self.take(value).err(),
-            Err(error) if json.starts_with('{') => Some(error.to_string()),
-            Err(_) => Some("it is no JSON".to_owned()),
+        let given: Value = match serde_json::from_str(json) {
+            Ok(given) => given,
+            Err(error) if json.starts_with('{') => return Some(error.to_string()),
+            Err(_) => return Some("it is no JSON".to_owned()),
+        };
+        if let Some(problem) = first_problem(&self.schema, &given) {
+            return Some(problem);
         }
+        let value = serde_json::from_str(json).map_err(|error| error.to_string());
+        value.and_then(|value| self.take(value)).err()
     }
 
     fn value(&self) -> MutexGuard<'_, Option<T>> {

@@ -4,6 +4,8 @@ use std::ops::Sub;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt as _;
+use futures::future::select_all;
 use heeler_core::{CancellationToken, Clock, LimitKind, Limits, Timestamp, TurnOutcome};
 use heeler_engine::{Session, SessionError, Turn};
 use heeler_turn::State;
@@ -31,6 +33,8 @@ impl Wait {
     pub(super) async fn outlast(self, mut turn: Turn) -> TurnOutcome {
         loop {
             let outcome = (&mut turn).await;
+            // One that was over before it was waited for counts no less.
+            let outcome = self.watch.seen().failed.clone().unwrap_or(outcome);
             if outcome != TurnOutcome::Done {
                 return outcome;
             }
@@ -58,13 +62,11 @@ impl Wait {
             }
             Err(limit) => return Ok(Some(Next::Over(TurnOutcome::Limit { limit }))),
         }
-        if state.turn.is_none()
-            && let Some(work) = state.background.first()
-        {
+        if state.turn.is_none() {
             tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Ok(Some(Next::Over(TurnOutcome::Cancelled))),
-                ended = self.session.wait_for_background(work.call) => ended?,
+                ended = self.first_of(&state) => ended?,
                 () = self.clock.sleep_until(self.until) => {
                     for work in &state.background {
                         self.session.cancel_background(work.call).await?;
@@ -73,6 +75,14 @@ impl Wait {
             }
         }
         Ok(Some(Next::Turn(self.session.resume())))
+    }
+
+    /// Until the first of the works has ended, which begins a turn: others that end meanwhile wait for
+    /// the end of that one, and for what it leaves of the limits.
+    async fn first_of(&self, state: &State) -> Result<(), SessionError> {
+        let ends =
+            state.background.iter().map(|work| self.session.wait_for_background(work.call).boxed());
+        select_all(ends).await.0
     }
 
     /// What the turns before leave for the next one, or for the one that runs already; the limit that

@@ -9,7 +9,7 @@ use std::time::Duration;
 use heeler_core::{
     Appended, BoxFuture, Cost, Durability, Entry, Journal, Lease, Message, ProviderError, Record,
     SessionHeader, SessionId, SessionStore, SessionSummary, StopReason, StoreError, StoreErrorKind,
-    Timestamp, ToolOutput, Usage,
+    Timestamp, ToolOutput, TurnOutcome, Usage,
 };
 
 use heeler_engine::ImageDoor;
@@ -40,9 +40,13 @@ pub(crate) struct Watch {
 
 #[derive(Default, Clone)]
 pub(super) struct Seen {
-    /// The model call that is due or runs: its round and its attempt, both from 1.
+    /// The model call that is due or runs: its round within the run and its attempt, both from 1.
     pub(super) round: u32,
     pub(super) attempt: u32,
+    /// The last round of the turns that are over.
+    rounds_before: u32,
+    /// How the first turn ended that was not done.
+    pub(super) failed: Option<TurnOutcome>,
     pub(super) rounds: u32,
     /// What each turn has spent, by its number.
     spent: BTreeMap<u32, Spent>,
@@ -141,7 +145,8 @@ impl Watch {
         match &entry.record {
             Record::ModelStarted(started) => {
                 let mut seen = self.seen();
-                (seen.round, seen.attempt) = (started.round, started.attempt);
+                seen.round = seen.rounds_before.saturating_add(started.round);
+                seen.attempt = started.attempt;
                 // One that fails without the provider's words is not told with those of another.
                 seen.error = None;
                 seen.turn_began.get_or_insert(entry.at);
@@ -177,8 +182,12 @@ impl Watch {
                     seen.output = Some(output.clone());
                 }
             }
-            Record::TurnFinished { turn, .. } => {
+            Record::TurnFinished { turn, outcome, .. } => {
                 let mut seen = self.seen();
+                seen.rounds_before = seen.round;
+                if *outcome != TurnOutcome::Done {
+                    seen.failed.get_or_insert_with(|| outcome.clone());
+                }
                 let began = seen.turn_began.take().unwrap_or(entry.at);
                 seen.spent(*turn).wall_millis = entry.at.since(began);
             }

@@ -18,7 +18,9 @@ const NOT_RUN: &str = "the call was not run";
 pub(super) struct Recording {
     recorder: Arc<dyn Recorder>,
     turn: TurnId,
-    iteration: u32,
+    /// The model call that runs, from 1, and the last one of the turns that are over.
+    rounds: u32,
+    rounds_before: u32,
     /// The calls of the last answer that have no end yet.
     open: BTreeMap<CallId, OpenCall>,
 }
@@ -30,7 +32,7 @@ struct OpenCall {
 
 impl Recording {
     pub(super) fn new(recorder: Arc<dyn Recorder>, turn: TurnId) -> Self {
-        Self { recorder, turn, iteration: 0, open: BTreeMap::new() }
+        Self { recorder, turn, rounds: 0, rounds_before: 0, open: BTreeMap::new() }
     }
 
     pub(super) fn begin(&self, history: Arc<[Message]>, at: Timestamp) {
@@ -55,7 +57,7 @@ impl Recording {
         match &entry.record {
             Record::ModelStarted(started) if started.attempt == 1 => {
                 self.close_calls(at);
-                self.iteration = started.round.saturating_sub(1);
+                self.rounds = self.rounds_before.saturating_add(started.round);
                 self.tell(at, RecordedEventKind::ModelRequest);
             }
             Record::ModelReplied(replied) => {
@@ -85,6 +87,8 @@ impl Recording {
                     self.end_call(planned.call, String::new(), Some(error.clone()), at);
                 }
             }
+            // Another turn of the same run counts on.
+            Record::TurnFinished { .. } => self.rounds_before = self.rounds,
             Record::CallStarted { call } => self.start_call(*call, at),
             Record::CallFinished { call, output, .. } => {
                 let (text, error) = told(output);
@@ -118,7 +122,7 @@ impl Recording {
     }
 
     fn tell(&self, at: Timestamp, kind: RecordedEventKind) {
-        let event = RecordedEvent::new(self.turn, self.iteration, at, kind);
+        let event = RecordedEvent::new(self.turn, self.rounds.saturating_sub(1), at, kind);
         // Whoever only looks on never fails a run.
         let _ = catch_unwind(AssertUnwindSafe(|| self.recorder.record(&event)));
     }

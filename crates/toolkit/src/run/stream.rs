@@ -89,9 +89,14 @@ async fn next(stage: Stage) -> Option<(RunEvent, Stage)> {
     let mut going = match stage {
         Stage::Start(start) => {
             let (client, run) = *start;
+            let hooks = run.hooks.clone();
             match Going::begin(client, run).await {
                 Ok(going) => Box::new(going),
-                Err(error) => return Some((RunEvent::Finished(Err(error)), Stage::Over)),
+                Err(error) => {
+                    let result = Err(error);
+                    hooks.tell_done(&result);
+                    return Some((RunEvent::Finished(result), Stage::Over));
+                }
             }
         }
         Stage::Going(going) => going,

@@ -1,20 +1,23 @@
 //! A loop that waits for what its calls left in the background.
 
 use std::fmt::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use futures::StreamExt;
 use heeler_core::{
-    CancellationToken, Completion, InputOrigin, LimitKind, Limits, Message, ToolContext, ToolOutput,
+    CancellationToken, Completion, EventStream, InputOrigin, LimitKind, Limits, Message,
+    ModelRequest, Provider, ToolContext, ToolOutput,
 };
 use heeler_engine::SystemClock;
 use heeler_providers::scripted::Scripted;
-use heeler_script::{ReplySpec, Script, UsageSpec};
+use heeler_script::{BlockSpec, ReplySpec, Script, UsageSpec};
+use heeler_sessions::MemoryRecorder;
 use heeler_toolkit::{
-    Object, Run, RunErrorKind, RunEvent, RunStream, ToolLoop, ToolLoopEnd, Toolset, raw_tool,
-    tool_loop,
+    Client, Object, Run, RunErrorKind, RunEvent, RunStream, ToolLoop, ToolLoopEnd, Toolset,
+    raw_tool, tool_loop,
 };
 use serde_json::json;
 
@@ -126,6 +129,69 @@ async fn what_ends_after_the_answer_is_answered_too() {
     taken.lock().unwrap().pop().unwrap().finish(ToolOutput::text("built"));
     let result = events.finish().await.unwrap();
     assert_eq!((result.final_text().as_str(), result.rounds), ("heard", 3));
+}
+
+/// A model that answers so often, and then leaves everybody waiting.
+struct Answers(Scripted, AtomicUsize);
+
+impl Provider for Answers {
+    fn stream(&self, request: ModelRequest) -> EventStream {
+        match self.1.fetch_sub(1, Ordering::SeqCst) {
+            0 => futures::stream::pending().boxed(),
+            _ => self.0.stream(request),
+        }
+    }
+}
+
+/// How a run ends whose two works end after the answers "begun" and "one", and whose model gives no
+/// answer more than the rounds it may take.
+async fn two_works(rounds: u32, last: [ReplySpec; 2]) -> Result<u32, RunErrorKind> {
+    let taken = Taken::default();
+    let works = (0..2).map(|_| BlockSpec::call("work", json!({})));
+    let replies = [ReplySpec::blocks(works), ReplySpec::text("begun")];
+    let script = Script::of(replies.into_iter().chain(last));
+    let model = Scripted::from_script(script, Arc::new(SystemClock));
+    let model = Answers(model, AtomicUsize::new(rounds as usize));
+    let client = Client::new(model, "script/test").unwrap();
+    let run = Run::say("go").tools(work(Ends::WhenTold, &taken)).rounds(rounds);
+    let mut events = client.run_stream(run.background_wait(Duration::from_secs(600)));
+    while let Some(event) = events.next().await {
+        let ends = matches!(&event, RunEvent::Answer(answer)
+            if ["begun", "one"].contains(&answer.text().as_str()));
+        // The one that began later ends first.
+        if let Some(work) = ends.then(|| taken.lock().unwrap().pop()).flatten() {
+            work.finish(ToolOutput::text("built"));
+        }
+        if let RunEvent::Finished(result) = event {
+            return result.map(|result| result.rounds).map_err(|error| error.kind);
+        }
+    }
+    unreachable!("a run tells its end");
+}
+
+#[tokio::test]
+async fn what_several_works_come_to_is_answered_within_one_limit() {
+    let answers = || ["one", "two"].map(ReplySpec::text);
+    assert_eq!(two_works(4, answers()).await.unwrap(), 4);
+    let error = two_works(3, answers()).await.unwrap_err();
+    assert!(matches!(error, RunErrorKind::Limit(LimitKind::Rounds)), "{error:?}");
+    // A turn that failed is none that a later one makes good.
+    let refused = ReplySpec::error(401, "authentication_error", "?");
+    let error = two_works(9, [refused, ReplySpec::text("two")]).await.unwrap_err();
+    assert!(matches!(error, RunErrorKind::Provider { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn the_calls_of_all_turns_are_counted_as_the_runs() {
+    let recorder = Arc::new(MemoryRecorder::new());
+    let taken = Taken::default();
+    let (client, _) = client(replies(&["begun", "heard"]));
+    let client = client.with_recorder(Arc::clone(&recorder)).unwrap();
+    let run = Run::say("go").tools(work(Ends::WhenTold, &taken));
+    client.run(run.background_wait(Duration::ZERO)).await.unwrap();
+    let events = recorder.events();
+    let requests = events.iter().filter(|event| event.kind.name() == "model_request");
+    assert_eq!(requests.map(|event| event.iteration).collect::<Vec<_>>(), [0, 1, 2]);
 }
 
 /// How a run ends under these limits whose work is cancelled after the first answer. Its first turn

@@ -11,6 +11,7 @@ use crate::door::{client, echo, tools};
 #[derive(Debug, PartialEq, serde::Deserialize, schemars::JsonSchema)]
 struct Sum {
     /// In cents.
+    #[schemars(range(max = 1_000_000))]
     cents: u32,
 }
 
@@ -69,10 +70,13 @@ async fn a_text_that_is_the_value_and_nothing_else_is_taken() {
         assert_eq!(model.requests().len(), 1);
     }
     // What it would refuse as an input it refuses here.
-    let (asks, model) = client([ReplySpec::text(r#"{"cents": 0}"#), submits(7)]);
-    assert_eq!(extract(&asks, wanted()).await.unwrap().value, Sum { cents: 7 });
-    let told = model.requests()[1].messages.last().unwrap().text();
-    assert!(told.contains("(nothing is free)"), "{told}");
+    for (cents, why) in [(0, "(nothing is free)"), (2_000_000, "(`/cents`: 2000000 is greater")] {
+        let text = ReplySpec::text(json!({ "cents": cents }).to_string());
+        let (asks, model) = client([text, submits(7)]);
+        assert_eq!(extract(&asks, wanted()).await.unwrap().value, Sum { cents: 7 });
+        let told = model.requests()[1].messages.last().unwrap().text();
+        assert!(told.contains(why), "{told}");
+    }
 }
 
 #[tokio::test]

@@ -41,6 +41,19 @@ async fn a_call_that_takes_too_long_is_cancelled_and_left_behind() {
     ]
     .assert_eq(&called.text());
     assert!(called.is_error() && heard.lock().unwrap().take().unwrap().is_cancelled());
+    // One that heeds it ends by itself.
+    let ended = Arc::new(Mutex::new(false));
+    let ends = Arc::clone(&ended);
+    let heeds = raw_tool("heeds", "", Object::new(), move |context: ToolContext, _| {
+        let ends = Arc::clone(&ends);
+        async move {
+            context.cancel.cancelled().await;
+            *ends.lock().unwrap() = true;
+            "what there is"
+        }
+    });
+    let called = through(&timeout(Duration::from_secs(5)), heeds, "{}").await;
+    assert!(called.is_error() && *ended.lock().unwrap(), "{}", called.text());
     let called = through(&timeout(Duration::from_secs(5)), says("quick"), "{}").await;
     assert_eq!(called.text(), "quick");
     let sleeps = raw_tool("sleeps", "", Object::new(), |context: ToolContext, _| async move {

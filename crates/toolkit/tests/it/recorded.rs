@@ -234,3 +234,14 @@ fn what_is_no_recorded_session_says_so() {
     let missing = recorded(folder.path().join("none")).unwrap_err().to_string();
     assert!(missing.contains("none") && missing.contains("No such file"), "{missing}");
 }
+
+#[tokio::test]
+async fn no_other_model_is_asked_either() {
+    let busy = |agent: Agent| {
+        let _ = agent;
+        let client = Client::new(Nobody, MODEL).unwrap().without_retry();
+        let other = Client::new(Nobody, "anthropic/claude-haiku-4-5").unwrap();
+        Agent::new(client.or_else(&other)).system(SYSTEM).tools(tools(&Arc::default()))
+    };
+    check(busy, expect![[r#"`PATH` does not come out as it is recorded: request 2 is not recorded; it differs from recorded request 2 at model: expected "claude-sonnet-5-5", found "claude-haiku-4-5""#]], expect![[r#"`PATH` does not come out as it is recorded: request 2 is not recorded; it differs from recorded request 2 at model: expected "claude-sonnet-5-5", found "claude-haiku-4-5""#]]).await;
+}

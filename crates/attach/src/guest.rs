@@ -9,9 +9,9 @@ use futures::future::{AbortHandle, Abortable, Aborted};
 use futures::stream::FuturesUnordered;
 use heeler_core::{
     AgentPath, BoxFuture, Entry, Envelope, Event, InputOrigin, Question, Seq, SessionHeader,
-    SessionId, StoreError, TurnOutcome,
+    SessionId, StoreError,
 };
-use heeler_engine::{Command, DecideError, Distant, Session};
+use heeler_engine::{Command, DecideError, Distant, Session, TurnEnd};
 use heeler_store::{FileStore, Follow};
 use heeler_turn::State;
 use heeler_turn::state::Announcer;
@@ -194,7 +194,7 @@ enum Waiter {
     Nobody,
     Done(oneshot::Sender<()>),
     Was(oneshot::Sender<bool>),
-    Ended(oneshot::Sender<TurnOutcome>),
+    Ended(oneshot::Sender<TurnEnd>),
     Decided(heeler_core::PermissionId, oneshot::Sender<Result<(), DecideError>>),
 }
 
@@ -360,6 +360,7 @@ impl Mirror {
             | Command::SetTools { .. }
             | Command::SetSettings { .. }
             | Command::Watch { .. }
+            | Command::Halt { .. }
             | Command::Close { .. } => return,
         };
         self.wish(wish, waiter);
@@ -381,7 +382,7 @@ fn answer(waiter: Waiter, reply: Reply) {
     match (waiter, reply) {
         (Waiter::Done(done), Reply::Done | Reply::Was(_)) => drop(done.send(())),
         (Waiter::Was(done), Reply::Was(was)) => drop(done.send(was)),
-        (Waiter::Ended(done), Reply::Ended(outcome)) => drop(done.send(outcome)),
+        (Waiter::Ended(done), Reply::Ended(outcome)) => drop(done.send(outcome.into())),
         (Waiter::Decided(_, done), Reply::Done) => drop(done.send(Ok(()))),
         (Waiter::Decided(id, done), Reply::NotOpen) => {
             drop(done.send(Err(DecideError::NotOpen(id))));

@@ -40,5 +40,7 @@ pub use registry::{
     SearchPatternError, TOOL_SEARCH, ToolFound, ToolMoment, ToolQuery, ToolRegistry, ToolSearch,
 };
 pub use replay::{ReplayError, ReplayModel, Replayed, replay};
+#[doc(hidden)]
+pub use session::TurnEnd;
 pub use session::{DecideError, OpenError, Session, SessionError, Turn};
 pub use toolset::{DuplicateTool, Toolset};

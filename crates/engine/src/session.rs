@@ -182,7 +182,7 @@ impl Session {
     }
 
     fn start(&self, input: Option<Input>) -> Turn {
-        let (done, outcome) = oneshot::channel();
+        let (done, end) = oneshot::channel();
         let command = Box::new(Command::Turn { input, done });
         let commands = self.commands.clone();
         // Sent from a task, so that starting a turn needs no await and never blocks.
@@ -196,7 +196,7 @@ impl Session {
                 tokio::spawn(sending);
             }
         }
-        Turn { outcome }
+        Turn { end, number: None }
     }
 
     /// Says something to the running turn: it is delivered before the next model call. With no turn
@@ -267,6 +267,13 @@ impl Session {
         let _ = self.ask(|done| Command::Cancel { done }).await;
     }
 
+    /// Stops the running turn for a process that is about to end, and lets no other begin: what waits is
+    /// the next process's, as after [`Session::close`], and until then the session answers.
+    pub async fn halt(&self) {
+        // A closed session has nothing left to stop.
+        let _ = self.ask(|done| Command::Halt { done }).await;
+    }
+
     /// Stops the running turn for a person who wants nothing more to happen: as [`Session::cancel`], and
     /// what waits to be said is taken back, whoever said it. Turns that wait for this one begin. `false`
     /// when there was nothing: no turn, nor one whose input hooks still hear, no compaction, no words.
@@ -317,7 +324,8 @@ impl Session {
         self.ask(|done| Command::SetTools { tools, done }).await
     }
 
-    /// Replaces the settings from here on.
+    /// Replaces the settings from here on. While a [`Fallback`](crate::Fallback) answers, to name it
+    /// or the chosen model changes neither which of them answers nor which is the chosen one.
     ///
     /// # Errors
     /// When the session is closed or the journal cannot be written.
@@ -391,17 +399,43 @@ impl Session {
 /// cancels the turn.
 pub struct Turn {
     /// The task sees that it is dropped.
-    outcome: oneshot::Receiver<TurnOutcome>,
+    end: oneshot::Receiver<TurnEnd>,
+    number: Option<u32>,
+}
+
+/// How a turn ended, and its number where one was begun.
+#[doc(hidden)]
+pub struct TurnEnd {
+    pub outcome: TurnOutcome,
+    pub number: Option<u32>,
+}
+
+impl From<TurnOutcome> for TurnEnd {
+    fn from(outcome: TurnOutcome) -> Self {
+        Self { outcome, number: None }
+    }
+}
+
+impl Turn {
+    /// Which turn of the session it was, once that has ended: `None` where the input came to no turn,
+    /// as one that a hook refused or that was cancelled while it waited, and for a guest of the session.
+    #[must_use]
+    pub fn number(&self) -> Option<u32> {
+        self.number
+    }
 }
 
 impl Future for Turn {
     type Output = TurnOutcome;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<TurnOutcome> {
-        Pin::new(&mut self.outcome).poll(context).map(|outcome| {
-            outcome.unwrap_or_else(|_| TurnOutcome::Failed {
+        Pin::new(&mut self.end).poll(context).map(|end| {
+            let closed = |_| TurnOutcome::Failed {
                 message: "the session was closed before the turn ended".into(),
-            })
+            };
+            let TurnEnd { outcome, number } = end.unwrap_or_else(|gone| closed(gone).into());
+            self.number = number;
+            outcome
         })
     }
 }

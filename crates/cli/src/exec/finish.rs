@@ -125,7 +125,8 @@ impl Finish {
         Self {
             session: Some(session),
             is_gone: false,
-            turn: state.map_or(0, |state| state.turns),
+            // What waited when this run was stopped has begun a turn that is the next process's.
+            turn: state.map_or(0, |state| state.turns - u32::from(state.turn.is_some())),
             answer: state.filter(|_| done).map(State::final_answer).unwrap_or_default(),
             // The view outlives a session that cannot be written any more.
             usage: view.usage,

@@ -87,7 +87,7 @@ impl Run<'_> {
             Ok(outcome) => outcome,
             // Nobody can watch any more, so nothing goes on.
             Err(error) if error.is::<std::io::Error>() => {
-                session.cancel().await;
+                session.halt().await;
                 Some(TurnOutcome::Failed { message: format!("{NOT_WRITTEN}: {error}") })
             }
             Err(error) => {

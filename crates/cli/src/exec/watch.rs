@@ -21,14 +21,14 @@ pub(super) struct Watch<'a> {
 
 impl Watch<'_> {
     /// The outcome of a turn, or the answer to something said, once everything seen until then is
-    /// printed. The first signal cancels the turn.
+    /// printed. The first signal stops the turn, and nothing that waits begins.
     pub(super) async fn until_done<T>(&mut self, done: impl Future<Output = T>) -> Result<T> {
         let mut done = std::pin::pin!(done);
         let outcome = loop {
             self.print_ready()?;
             tokio::select! {
                 biased;
-                () = self.signals.first() => self.cancel(),
+                () = self.signals.first() => self.halt(),
                 seen = self.cursor.next() => match seen {
                     Some(seen) => self.print(&seen)?,
                     None => break done.await,
@@ -72,6 +72,12 @@ impl Watch<'_> {
             self.cancel();
         }
         self.printer.print(seen)
+    }
+
+    /// Stops the running turn for good, in a task of its own, too.
+    pub(super) fn halt(&self) {
+        let session = self.session.clone();
+        tokio::spawn(async move { session.halt().await });
     }
 
     /// Stops the running turn, in a task of its own: what is seen of it goes on being printed.

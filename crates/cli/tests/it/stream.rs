@@ -7,6 +7,7 @@ use rustix::process::{Resource, Rlimit, Signal, prlimit};
 use serde_json::{Value, json};
 
 use crate::fifo::Fifo;
+use crate::hooks::set;
 use crate::running::Running;
 use crate::support::{MODEL, Output, World};
 
@@ -407,6 +408,82 @@ fn a_signal_stops_what_runs_and_what_waits() {
     // Programs read it, so it names no command that goes on.
     assert_eq!(output.events().last().unwrap()["message"], "cancelled");
     assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn a_word_that_waits_when_a_signal_comes_is_left_for_the_next_run() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "echo > began; read l < gate" } }]
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "echo > side" } }]
+        [[reply]]
+        text = "done"
+    "#;
+    let mut began = Fifo::new(&world.path("work/began"));
+    let _gate = Fifo::new(&world.path("work/gate"));
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut running = start(&world, script, &["--allow", "Bash", "go"]);
+        began.wait();
+        running.say(json!({"type": "steer", "id": "a", "text": "and the other one"}));
+        running.wait_for("steering_queued");
+        running.signal(signal);
+        let output = running.finish().exits(130);
+        assert_eq!(ends(&world, &output).lines().next(), Some("1 \"cancelled\" 130: \"\""));
+        assert!(!world.path("work/side").exists());
+        let next =
+            "[[reply]]\nexpect = { last_user_contains = \"and the other one\" }\ntext = \"yes\"";
+        assert_eq!(world.exec(next, &["--continue"]).run().exits(0).stdout, "yes\n");
+    }
+}
+
+#[test]
+fn what_a_hook_hears_keeps_nothing_else_waiting() {
+    let world = World::new();
+    set(&world, "UserPromptSubmit", "grep -q slow || exit 0; echo > began; read l < gate; exit 0");
+    let mut began = Fifo::new(&world.path("work/began"));
+    let _gate = Fifo::new(&world.path("work/gate"));
+    let server = MockServer::start(Script::parse("[[reply]]\nstall = { events = 0 }").unwrap());
+    let arguments = ["exec", "--model", MODEL, STREAM, "go"];
+    let mut running = world.heeler(&arguments).at(&server).open_stdin().start();
+    running.wait_for("model_started");
+    running.say(json!({"type": "steer", "id": "a", "text": "slow"}));
+    began.wait();
+    running.say(json!({"type": "take_back", "id": "b"}));
+    assert_eq!(running.wait_for("input_error")["line"], 2);
+    running.say(json!({"type": "cancel"}));
+    assert_eq!(running.wait_for("turn_finished")["outcome"], "cancelled");
+    running.say(json!({"type": "take_back", "id": "a"}));
+    running.close_stdin();
+    running.finish().exits(130);
+}
+
+#[test]
+fn an_input_that_comes_to_nothing_is_told_whatever_began_a_turn_before() {
+    for first in ["input", "steer"] {
+        let world = World::new();
+        set(
+            &world,
+            "UserPromptSubmit",
+            "grep -q slow || exit 0; echo > began; read l < gate; exit 0",
+        );
+        let mut began = Fifo::new(&world.path("work/began"));
+        let _gate = Fifo::new(&world.path("work/gate"));
+        let mut running = start(&world, ANY, &[]);
+        running.say(json!({"type": first, "text": "hello"}));
+        running.wait_for("turn_finished");
+        running.say(input("slow"));
+        began.wait();
+        running.say(json!({"type": "cancel"}));
+        let told = running.wait_for("input_error");
+        assert_eq!(
+            (&told["line"], &told["message"]),
+            (&json!(2), &json!("no turn was begun: cancelled"))
+        );
+        running.close_stdin();
+        running.finish();
+    }
 }
 
 #[test]

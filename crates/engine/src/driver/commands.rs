@@ -13,6 +13,7 @@ use super::open::add_own_rules;
 use super::prompts::Steer;
 use super::{Driver, QueuedTurn, Waiting};
 use crate::bugs::{Bug, is_on};
+use crate::session::TurnEnd;
 use crate::{Cursor, DecideError, Toolset};
 
 /// The most turns that wait for the end of the running one.
@@ -23,7 +24,7 @@ const TURNS_WAITING_MAX: usize = 256;
 pub enum Command {
     Turn {
         input: Option<Input>,
-        done: oneshot::Sender<TurnOutcome>,
+        done: oneshot::Sender<TurnEnd>,
     },
     Steer {
         id: SteeringId,
@@ -51,7 +52,11 @@ pub enum Command {
     Cancel {
         done: oneshot::Sender<()>,
     },
-    /// As that, and takes back what waits to be said; tells whether there was anything of it.
+    /// As that, and begins nothing that waits.
+    Halt {
+        done: oneshot::Sender<()>,
+    },
+    /// As cancelling, and takes back what waits to be said; tells whether there was anything of it.
     Stop {
         done: oneshot::Sender<bool>,
     },
@@ -138,6 +143,14 @@ impl Driver {
                 self.cancel().await?;
                 let _ = done.send(());
             }
+            Command::Halt { done } => {
+                self.halt().await?;
+                self.prompts.take_all_back();
+                for turn in self.queue.drain(..) {
+                    let _ = turn.done.send(TurnOutcome::Cancelled.into());
+                }
+                let _ = done.send(());
+            }
             Command::Stop { done } => {
                 let waited = self.take_all_back().await?;
                 let ran = self.cancel().await?;
@@ -190,7 +203,7 @@ impl Driver {
         Ok(true)
     }
 
-    fn start_turn(&mut self, input: Option<Input>, done: oneshot::Sender<TurnOutcome>) {
+    fn start_turn(&mut self, input: Option<Input>, done: oneshot::Sender<TurnEnd>) {
         if done.is_closed() {
             return;
         }
@@ -204,12 +217,12 @@ impl Driver {
             }
             (None, None) => {
                 let last = self.state.last_outcome.clone().unwrap_or(TurnOutcome::Done);
-                let _ = done.send(last);
+                let _ = done.send(last.into());
             }
             (None, Some(turn)) => self.waiting.push(Waiting { turn, done }),
             (Some(input), _) => match refusal(&input, self.queue.len()) {
                 Some(message) => {
-                    let _ = done.send(TurnOutcome::Failed { message });
+                    let _ = done.send(TurnOutcome::Failed { message }.into());
                 }
                 None => self.queue.push_back(QueuedTurn { input, done }),
             },
@@ -266,16 +279,18 @@ impl Driver {
         self.is_settled = false;
         let text = "cancelled before the input was taken in, so nothing of it was kept";
         self.show(Event::Notice { text: text.into() });
-        let _ = turn.done.send(TurnOutcome::Cancelled);
+        let _ = turn.done.send(TurnOutcome::Cancelled.into());
         true
     }
 
     async fn set_settings(&mut self, settings: Settings) -> Result<(), StoreError> {
-        self.parts.settings = settings;
+        let (chosen, answering) = self.models_under(settings.model.clone());
+        self.parts.settings = Settings { model: chosen, ..settings };
         add_own_rules(&mut self.parts, &self.lease.id);
-        let (new, old) = (&self.parts.settings, &self.state.settings);
+        let new = Settings { model: answering, ..self.parts.settings.clone() };
+        let old = &self.state.settings;
         let outdates_summary = new.model != old.model || new.estimate != old.estimate;
-        let record = Record::SettingsChanged(Box::new(new.clone()));
+        let record = Record::SettingsChanged(Box::new(new));
         self.write(vec![record], Durability::Written).await?;
         if outdates_summary {
             // It may not fit any more, or be another model's to give: it begins anew.

@@ -59,6 +59,7 @@ use crate::bugs::{Bug, is_on};
 use crate::images::ImageDoor;
 use crate::log::EventLog;
 use crate::pipeline::Room;
+use crate::session::TurnEnd;
 use crate::{Parts, Toolset};
 
 /// Owns a session.
@@ -128,13 +129,13 @@ pub(crate) struct Driver {
 /// Who drops the other half of `done` does not want the turn any more.
 struct Waiting {
     turn: u32,
-    done: oneshot::Sender<TurnOutcome>,
+    done: oneshot::Sender<TurnEnd>,
 }
 
 /// A turn whose input nobody has seen yet.
 struct QueuedTurn {
     input: Input,
-    done: oneshot::Sender<TurnOutcome>,
+    done: oneshot::Sender<TurnEnd>,
 }
 
 /// How a task ended.
@@ -304,6 +305,13 @@ impl Driver {
     /// Stops what runs, for good. What an earlier process left and nobody resumed stays as it is;
     /// what waits for the end of the turn is left to the next process.
     async fn stop(&mut self) -> Result<(), StoreError> {
+        self.halt().await?;
+        self.desk.close();
+        Ok(())
+    }
+
+    /// Ends what runs, and begins nothing more.
+    async fn halt(&mut self) -> Result<(), StoreError> {
         self.take_last_background().await?;
         if self.is_active {
             loop {
@@ -323,7 +331,6 @@ impl Driver {
             }
         }
         self.is_active = false;
-        self.desk.close();
         self.queue.extend(self.prompts.give_up());
         self.abort_what_is_gone(&[]);
         Ok(())
@@ -443,7 +450,7 @@ impl Driver {
         self.tell_outcome(u32::MAX, &outcome);
         self.queue.extend(self.prompts.give_up());
         for queued in self.queue.drain(..) {
-            let _ = queued.done.send(outcome.clone());
+            let _ = queued.done.send(outcome.clone().into());
         }
     }
 }

@@ -13,6 +13,7 @@ use heeler_turn::state::Announcer;
 
 use super::{Driver, wrong};
 use crate::bugs::{Bug, is_on};
+use crate::session::TurnEnd;
 
 /// Records that were applied and are not written yet, with what they have for those outside.
 #[derive(Default)]
@@ -105,7 +106,8 @@ impl Driver {
         self.waiting = waiting;
         for waiting in done {
             // Whoever dropped the turn does not want to know.
-            let _ = waiting.done.send(outcome.clone());
+            let number = Some(waiting.turn);
+            let _ = waiting.done.send(TurnEnd { outcome: outcome.clone(), number });
         }
     }
 

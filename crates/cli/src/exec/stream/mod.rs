@@ -7,8 +7,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use heeler_core::{Decision, Event, Input, PermissionId, Rule, SteeringId, TurnOutcome};
-use heeler_engine::{Seen, Turn};
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt as _, StreamExt as _};
+use heeler_core::{BoxFuture, Decision, Event, Input, PermissionId, Rule, SteeringId, TurnOutcome};
+use heeler_engine::{Seen, Session, Turn};
 
 use super::ends::{End, Ends, is_end};
 use super::watch::{Watch, broken};
@@ -34,10 +36,10 @@ struct Stream<'w, 'a> {
     last: Option<TurnOutcome>,
     /// Whether somebody still writes.
     is_open: bool,
+    /// What was said to turns, by the line each came in, until it waits for one or is refused.
+    words: FuturesUnordered<BoxFuture<(u64, Result<(), String>)>>,
     /// Which turns' ends were shown.
     ends: Ends,
-    /// Turns whose end was shown, and that no input was settled by yet.
-    ended: usize,
 }
 
 /// Plays all that is said until nothing more can come, and every turn is over.
@@ -52,10 +54,12 @@ pub(super) async fn converse(
 ) -> Result<Option<TurnOutcome>> {
     let mut lines = lines::of_stdin().context("cannot read stdin")?;
     let turns = first.into_iter().map(|turn| (0, turn)).collect();
-    let mut stream = Stream { watch, keep_rule, turns, last: None, is_open: true, ends, ended: 0 };
+    let words = FuturesUnordered::new();
+    let mut stream = Stream { watch, keep_rule, turns, last: None, is_open: true, words, ends };
     loop {
         stream.show_ready().await?;
-        if !stream.is_open && stream.turns.is_empty() && stream.is_over().await {
+        let is_done = stream.turns.is_empty() && stream.words.is_empty();
+        if !stream.is_open && is_done && stream.is_over().await {
             stream.show_missed().await?;
             return Ok(stream.last);
         }
@@ -66,7 +70,8 @@ pub(super) async fn converse(
                 Some(seen) => stream.show(&seen).await?,
                 None => return stream.closed().await,
             },
-            (line, outcome) = first_of(&mut stream.turns) => stream.settled(line, outcome).await?,
+            end = first_of(&mut stream.turns) => stream.settled(end).await?,
+            Some((line, said)) = stream.words.next() => stream.answer(line, said)?,
             line = lines.recv(), if stream.is_open => match line {
                 Some(line) => stream.take(line).await?,
                 None => stream.end_of_input().await,
@@ -77,12 +82,39 @@ pub(super) async fn converse(
     }
 }
 
+/// Says something to the turn that runs.
+async fn said(
+    session: Session,
+    line: u64,
+    id: SteeringId,
+    text: String,
+) -> (u64, Result<(), String>) {
+    let said = match session.steer(id.clone(), Input::text(text)).await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(format!(
+            "something was said by the id `{}` before in this session; use another one",
+            id.0
+        )),
+        Err(error) => Err(error.to_string()),
+    };
+    (line, said)
+}
+
+/// What became of an input.
+struct Settled {
+    line: u64,
+    outcome: TurnOutcome,
+    /// Whether it was a turn's.
+    was_begun: bool,
+}
+
 /// The end of the turn that runs or waits first.
-async fn first_of(turns: &mut VecDeque<(u64, Turn)>) -> (u64, TurnOutcome) {
+async fn first_of(turns: &mut VecDeque<(u64, Turn)>) -> Settled {
     let Some((line, turn)) = turns.front_mut() else { return std::future::pending().await };
-    let (line, outcome) = (*line, turn.await);
+    let (line, outcome) = (*line, (&mut *turn).await);
+    let was_begun = turn.number().is_some();
     turns.pop_front();
-    (line, outcome)
+    Settled { line, outcome, was_begun }
 }
 
 impl Stream<'_, '_> {
@@ -121,7 +153,6 @@ impl Stream<'_, '_> {
 
     async fn show_ends(&mut self, ends: Vec<End>) -> Result<()> {
         for End { turn, outcome, answer } in ends {
-            self.ended += 1;
             let finish = self.watch.finish_of(turn, outcome, &answer).await;
             self.last = Some(finish.outcome.clone());
             self.watch.printer.turn_finished(&finish)?;
@@ -130,13 +161,11 @@ impl Stream<'_, '_> {
     }
 
     /// An input's turn is over, or never came to be.
-    async fn settled(&mut self, line: u64, outcome: TurnOutcome) -> Result<()> {
+    async fn settled(&mut self, settled: Settled) -> Result<()> {
+        let Settled { line, outcome, was_begun } = settled;
         self.show_ready().await?;
-        if self.ended == 0 {
+        if was_begun {
             self.show_missed().await?;
-        }
-        if self.ended > 0 {
-            self.ended -= 1;
         } else if line > 0 {
             let message = format!("no turn was begun: {}", why(&outcome));
             self.watch.printer.input_error(line, &message)?;
@@ -149,7 +178,7 @@ impl Stream<'_, '_> {
     /// began a turn.
     async fn is_over(&mut self) -> bool {
         match self.watch.session.state().await {
-            Ok(state) if state.turn.is_some() => {
+            Ok(state) if state.turn.is_some() && !self.watch.signals.came() => {
                 self.turns.push_back((0, self.watch.session.resume()));
                 false
             }
@@ -167,14 +196,17 @@ impl Stream<'_, '_> {
     fn stop(&mut self) {
         self.is_open = false;
         self.turns.truncate(1);
-        self.watch.cancel();
+        self.watch.halt();
     }
 
     /// The session broke off; whose turn it was is told, and why, where it was nobody's.
     async fn closed(mut self) -> Result<Option<TurnOutcome>> {
         while !self.turns.is_empty() {
-            let (line, outcome) = first_of(&mut self.turns).await;
-            self.settled(line, outcome).await?;
+            let settled = first_of(&mut self.turns).await;
+            self.settled(settled).await?;
+        }
+        while let Some((line, said)) = self.words.next().await {
+            self.answer(line, said)?;
         }
         let why = self.watch.session.broke_off();
         Ok(why.map(|message| TurnOutcome::Failed { message }).or(self.last))
@@ -186,9 +218,14 @@ impl Stream<'_, '_> {
             Ok(message) => self.obey(number, message).await,
             Err(why) => Err(why),
         };
+        self.answer(number, done)
+    }
+
+    /// Tells what was wrong with a line, if anything was.
+    fn answer(&mut self, line: u64, done: Result<(), String>) -> Result<()> {
         match done {
             Ok(()) => Ok(()),
-            Err(why) => Ok(self.watch.printer.input_error(number, &why)?),
+            Err(why) => Ok(self.watch.printer.input_error(line, &why)?),
         }
     }
 
@@ -201,17 +238,21 @@ impl Stream<'_, '_> {
             Message::Input { text } => {
                 self.turns.push_back((line, session.turn(Input::text(text))));
             }
+            Message::Steer { .. } if self.words.len() >= INPUTS_MAX => {
+                return Err(format!(
+                    "{INPUTS_MAX} words wait already; wait until they are taken in"
+                ));
+            }
             Message::Steer { text, id } => {
                 let id = match id {
                     Some(id) => SteeringId(id),
                     None => self.name(line).await?,
                 };
-                let said = session.steer(id.clone(), Input::text(text)).await;
-                if !said.map_err(|error| error.to_string())? {
-                    return Err(format!(
-                        "something was said by the id `{}` before in this session; use another one",
-                        id.0
-                    ));
+                let mut said = said(session.clone(), line, id, text).boxed();
+                // It is on its way before the next line, and nothing waits for hooks to hear it.
+                match (&mut said).now_or_never() {
+                    Some((_, said)) => said?,
+                    None => self.words.push(said),
                 }
             }
             Message::TakeBack { id } => {

@@ -133,6 +133,50 @@ fn every_kind_of_block() {
 }
 
 #[test]
+fn a_failed_result_has_only_text_and_what_else_it_has_follows_the_results() {
+    let picture = |data: &str| Block::from(image("image/png", data));
+    let document = opaque("anthropic", r#"{"type":"document"}"#);
+    let reference = opaque("anthropic", r#"{"type":"tool_reference"}"#);
+    let results = vec![
+        result("t1", vec![Block::text("broke"), picture("b25l")], true),
+        result("t2", vec![picture("dHdv"), Block::Document(Arc::new(document))], true),
+        result("t3", vec![picture("b2s=")], false),
+        result("t4", vec![Block::Opaque(Arc::new(reference))], true),
+        Block::text("and now?"),
+    ];
+    let message = Message { role: Role::User, blocks: results };
+    check(
+        &request(vec![message]),
+        expect![[r#"
+        {"model":"claude-test","messages":[
+        {"role":"user","content":[
+          {"type":"tool_result","tool_use_id":"t1","is_error":true,"content":[
+          {"type":"text","text":"broke"}]},
+          {"type":"tool_result","tool_use_id":"t2","is_error":true,"content":[
+          {"type":"text","text":"failed; what it gave follows the results"}]},
+          {"type":"tool_result","tool_use_id":"t3","content":[
+          {"type":"image","source":
+          {"type":"base64","media_type":"image/png","data":"b2s="}}]},
+          {"type":"tool_result","tool_use_id":"t4","is_error":true,"content":"failed without a message"},
+          {"type":"image","source":
+          {"type":"base64","media_type":"image/png","data":"b25l"}},
+          {"type":"image","source":
+          {"type":"base64","media_type":"image/png","data":"dHdv"}},
+          {"type":"document"},
+          {"type":"text","text":"and now?"}]}
+        ],"max_tokens":100,"stream":true}"#]],
+    );
+    // Its markers are read where they are sent: here the hour's comes after the other.
+    let failed = result("t1", vec![picture("aGk=").cached(CacheMarker::OneHour)], true);
+    let is_sent = |block: Block| {
+        let message = Message { role: Role::User, blocks: vec![block] };
+        Encoder::default().encode(&request(vec![message])).is_ok()
+    };
+    assert!(is_sent(failed.clone()));
+    assert!(!is_sent(failed.cached(CacheMarker::FiveMinutes)));
+}
+
+#[test]
 fn parameters_follow_the_messages() {
     let mut request = request(vec![Message::user("hi")]);
     request.tools = tools();
@@ -318,7 +362,10 @@ fn message() -> impl Strategy<Value = Message> {
         }),
         3 => Block::from(ToolResult {
             tool_use_id: text.clone(),
-            content: vec![Text { text, cache, raw: None }.into()],
+            content: match text.len() {
+                0..2 => vec![Block::from(Image { cache, ..image("image/png", &text) })],
+                _ => vec![Text { text, cache, raw: None }.into()],
+            },
             is_error: true,
             cache,
         }),

@@ -135,9 +135,12 @@ pub(super) fn of_finish_reason(vendor: &Vendor, reason: &str) -> Option<Provider
         "error" | "network_error" => ProviderErrorKind::Server,
         // DeepSeek's.
         "insufficient_system_resource" => ProviderErrorKind::Overloaded,
+        // Gemini's, as in `function_call_filter: MALFORMED_FUNCTION_CALL`: another try may do.
+        filter if filter.starts_with("function_call_filter") => ProviderErrorKind::Server,
         _ => return None,
     };
-    Some(Failed { vendor, kind, provider_type: reason, detail: "", at: At::Stream }.error())
+    let detail = reason.split_once(':').map_or("", |(_, detail)| detail);
+    Some(Failed { vendor, kind, provider_type: reason, detail, at: At::Stream }.error())
 }
 
 fn explain(vendor: &Vendor, at: At<'_>, body: &[u8]) -> ProviderError {

@@ -29,7 +29,8 @@ impl WireUsage {
 
 /// The reason in our terms.
 pub(super) fn stop_reason(reason: &str) -> StopReason {
-    match reason {
+    // Gemini says which filter it was: `content_filter: RECITATION`.
+    match reason.split(':').next().unwrap_or(reason) {
         // Together passes on which token it was.
         "stop" | "eos" | "eos_token" | "end_turn" => StopReason::EndTurn,
         "tool_calls" | "function_call" | "tool_use" => StopReason::ToolUse,
@@ -41,6 +42,6 @@ pub(super) fn stop_reason(reason: &str) -> StopReason {
         // GLM's and OpenRouter's names come last.
         "content_filter" | "sensitive" => StopReason::ContentFilter,
         "refusal" => StopReason::Refusal,
-        other => StopReason::Other(other.to_owned()),
+        _ => StopReason::Other(reason.to_owned()),
     }
 }

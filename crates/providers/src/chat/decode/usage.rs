@@ -22,8 +22,14 @@ impl WireUsage {
             output = output.saturating_add(reasoning);
         }
         let input = prompt - cache_read - cache_write;
-        let charged = self.cost.filter(|_| quirks.charges_in_dollars).map(Cost::from_dollars);
+        let charged = self.charged().filter(|_| quirks.charges_in_dollars).map(Cost::from_dollars);
         Usage { input, output, cache_write, cache_read, reasoning, charged }
+    }
+
+    /// What was paid. With one's own key for the provider behind OpenRouter, `cost` is only what
+    /// OpenRouter takes; where the rest is not told, the sum is not known.
+    fn charged(&self) -> Option<f64> {
+        if self.is_byok { Some(self.cost? + self.upstream_cost?) } else { self.cost }
     }
 }
 

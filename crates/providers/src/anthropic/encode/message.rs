@@ -44,6 +44,14 @@ pub(super) fn encode(message: &Message) -> (Vec<u8>, Option<usize>) {
     }
 }
 
+/// Whether thinking is the first of what is written.
+pub(super) fn begins_with_thinking(message: &Message) -> bool {
+    let is_written =
+        |block: &&Block| !matches!(self::block(&mut Vec::new(), block, None), Slot::Nothing);
+    let first = message.blocks.iter().find(is_written);
+    matches!(first, Some(Block::Thinking(_) | Block::RedactedThinking(_)))
+}
+
 /// The markers that a message is written with, in order.
 pub(super) fn markers(message: &Message, found: &mut impl FnMut(CacheMarker)) {
     block_markers(&apart(&message.blocks), found);

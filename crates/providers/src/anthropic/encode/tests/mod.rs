@@ -230,6 +230,36 @@ fn parameters_follow_the_messages() {
 }
 
 #[test]
+fn tokens_to_think_with_are_left_out_in_a_turn_that_another_began() {
+    let thought = || Block::from(Thinking { signature: "sig".into(), ..Thinking::default() });
+    let said = |blocks: Vec<Block>| Message { role: Role::Assistant, blocks };
+    let called = || call("t", "read", "{}", None);
+    let answered = || Message { role: Role::User, blocks: vec![result("t", vec![], false)] };
+    let thinks = |messages: Vec<Message>| {
+        let mut request = request(messages);
+        request.parameters.thinking = Some(ThinkingSettings::Budget(2048));
+        text(&Encoder::default(), &request).contains(r#""thinking":{"type":"enabled""#)
+    };
+    let ask = || Message::user("hi");
+    let own = || vec![ask(), said(vec![thought(), called()]), answered()];
+    let others = || vec![ask(), said(vec![own_thinking("openai"), called()]), answered()];
+    let more = || [said(vec![called()]), answered()];
+    assert!(thinks(vec![ask()]));
+    assert!(thinks(own()));
+    assert!(!thinks(others()));
+    // What it thought once in a turn it need not think again.
+    assert!(thinks([own(), more().into()].concat()));
+    assert!(!thinks([others(), vec![said(vec![thought(), called()]), answered()]].concat()));
+    let hidden = Block::from(RedactedThinking { data: "x".into() });
+    assert!(thinks(vec![ask(), said(vec![hidden, called()]), answered()]));
+    // The next turn is another one.
+    assert!(thinks([others(), vec![said(vec![Block::text("done")]), ask()]].concat()));
+    let mut steered = answered();
+    steered.blocks.push(Block::text("faster"));
+    assert!(!thinks(vec![ask(), said(vec![called()]), steered]));
+}
+
+#[test]
 fn an_extra_body_leaves_the_prefix_alone() {
     for key in ["model", "system", "tools", "messages", "stream"] {
         let mut request = request(vec![Message::user("hi")]);

@@ -149,6 +149,8 @@ fn failures_in_the_place_of_an_answer() {
         "data: {\"x_groq\":{\"error\":\"over_capacity\"},\"choices\":[]}\n\n",
         "event: error\ndata: {\"message\":\"gone\"}\n\n",
         "data: {\"error\":\"a string\"}\n\n",
+        // llama.cpp
+        "error: {\"code\":400,\"message\":\"the request exceeds the available context size\",\"type\":\"invalid_request_error\"}\n\ndata: [DONE]\n\n",
     ];
     let seen = bodies.map(|body| {
         let (events, error) = decode(&[body.as_bytes()]);
@@ -168,6 +170,8 @@ fn failures_in_the_place_of_an_answer() {
         Server: OpenAI failed in the middle of its answer
         Server: OpenAI failed in the middle of its answer: gone
         Server: OpenAI failed in the middle of its answer: a string
+        ContextOverflow: OpenAI found the request too long in the middle of its answer: the request exceeds the available context size
+        Compact the conversation or begin a new one.
     "#]].assert_eq(&seen.concat());
 }
 

@@ -4,13 +4,14 @@
 //! status as the code, the same members without `error`, FastAPI's `detail`, or a list around all.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use heeler_core::{ProviderError, ProviderErrorKind, from_json_bytes};
 use serde_json::Value;
 
 use crate::endpoint::Vendor;
 use crate::failure::{At, Failed, of_status};
-use crate::transport::Refusal;
+use crate::transport::{Refusal, retry_after};
 
 /// The header with the id of a request.
 const ID_HEADER: &str = "x-request-id";
@@ -143,8 +144,11 @@ pub(super) fn of_finish_reason(vendor: &Vendor, reason: &str) -> Option<Provider
     Some(Failed { vendor, kind, provider_type: reason, detail, at: At::Stream }.error())
 }
 
-fn explain(vendor: &Vendor, at: At<'_>, body: &[u8]) -> ProviderError {
+fn explain(vendor: &Vendor, mut at: At<'_>, body: &[u8]) -> ProviderError {
     let told = Told::read(body);
+    if let At::Refusal { retry_after, .. } = &mut at {
+        *retry_after = retry_after.or(told.retry_after);
+    }
     let status = match at {
         At::Refusal { status, .. } => Some(status),
         // OpenRouter's codes in streams are statuses.
@@ -167,6 +171,8 @@ struct Told {
     code: String,
     kind: String,
     reason: String,
+    /// Gemini's place for what others say in a header.
+    retry_after: Option<Duration>,
 }
 
 impl Told {
@@ -187,13 +193,20 @@ impl Told {
             _ => String::new(),
         };
         let kind = [&error["type"], &error["status"]].map(text);
-        let details = error["details"].as_array().into_iter().flatten();
-        let reason = details.map(|detail| text(&detail["reason"])).find(|text| !text.is_empty());
+        let mut reason = String::new();
+        let mut wait = None;
+        for detail in error["details"].as_array().into_iter().flatten() {
+            if reason.is_empty() {
+                reason = text(&detail["reason"]);
+            }
+            wait = wait.or_else(|| retry_after::of_text(detail["retryDelay"].as_str()?));
+        }
         Self {
             message: message(error),
             code: text(&error["code"]),
             kind: kind.into_iter().find(|kind| !kind.is_empty()).unwrap_or_default(),
-            reason: reason.unwrap_or_default(),
+            reason,
+            retry_after: wait,
         }
     }
 
@@ -347,6 +360,17 @@ mod tests {
             The address redirects, and keys are not sent elsewhere: correct GATEWAY_BASE_URL."#]],
         );
         check(400, "3", expect!["InvalidRequest -: Gateway refused the request (HTTP 400): 3"]);
+    }
+
+    #[test]
+    fn a_wait_that_only_the_body_tells_counts() {
+        let body = r#"[{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"58.5s"}]}}]"#;
+        let wait = |retry_after| {
+            let at = At::Refusal { status: 429, request_id: None, retry_after };
+            explain(&VENDOR, at, body.as_bytes()).retry_after
+        };
+        let second = Some(Duration::from_secs(1));
+        assert_eq!((wait(None), wait(second)), (Some(Duration::from_millis(58_500)), second));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 pub(crate) mod page;
 mod patience;
-mod retry_after;
+pub(crate) mod retry_after;
 
 use std::error::Error;
 use std::future::poll_fn;

@@ -21,7 +21,7 @@ struct ErrorDetail {
     message: String,
 }
 
-/// Says what an answer other than 200 means.
+/// Says what an answer means whose status is no success.
 pub(super) fn from_refusal(refusal: &Refusal) -> ProviderError {
     explain(At::refusal(refusal, "request-id"), &refusal.body)
 }

@@ -119,7 +119,7 @@ const TOO_LONG: [(&str, &str); 8] = [
 /// How OpenRouter says, as of a model it does not know, that none of a model's providers sees.
 const NO_IMAGES: &str = "No endpoints found that support image input";
 
-/// Says what an answer other than 200 means.
+/// Says what an answer means whose status is no success.
 pub(super) fn from_refusal(vendor: &Vendor, refusal: &Refusal) -> ProviderError {
     explain(vendor, At::refusal(refusal, ID_HEADER), &refusal.body)
 }
@@ -173,6 +173,8 @@ struct Told {
     reason: String,
     /// Gemini's place for what others say in a header.
     retry_after: Option<Duration>,
+    /// Whether OpenRouter says why the input may not be sent: it does so with the status of a key.
+    is_flagged: bool,
 }
 
 impl Told {
@@ -207,6 +209,7 @@ impl Told {
             kind: kind.into_iter().find(|kind| !kind.is_empty()).unwrap_or_default(),
             reason,
             retry_after: wait,
+            is_flagged: error["metadata"]["reasons"].is_array(),
         }
     }
 
@@ -230,6 +233,7 @@ impl Told {
             return ProviderErrorKind::RefusedItem;
         }
         let kind = match (status, self.kind.as_str()) {
+            _ if self.is_flagged => ProviderErrorKind::InvalidRequest,
             (Some(status), _) => of_status(status),
             (None, "invalid_request_error") => ProviderErrorKind::InvalidRequest,
             (None, _) => ProviderErrorKind::Server,
@@ -358,6 +362,13 @@ mod tests {
             expect![[r#"
             InvalidRequest -: Gateway refused the request (HTTP 307)
             The address redirects, and keys are not sent elsewhere: correct GATEWAY_BASE_URL."#]],
+        );
+        check(
+            403,
+            r#"{"error":{"code":403,"message":"m/x requires moderation on X. Your input was flagged for \"violence\".","metadata":{"reasons":["violence"],"flagged_input":"...","provider_name":"X","model_slug":"m/x"}}}"#,
+            expect![
+                "InvalidRequest -: Gateway refused the request (HTTP 403): m/x requires moderation on X. Your input was flagged for \"violence\"."
+            ],
         );
         check(400, "3", expect!["InvalidRequest -: Gateway refused the request (HTTP 400): 3"]);
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, HOST, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Uri};
 use percent_encoding::percent_decode_str;
 
@@ -18,11 +18,15 @@ pub struct Target {
     origin: String,
     /// Each with its line end. What it holds may be secret.
     headers: Vec<u8>,
+    /// Whether they say these, which the client says otherwise.
+    has_host: bool,
+    has_user_agent: bool,
 }
 
 impl Target {
-    /// A target at this address; `content-length` and `host` are written by the client. Who is
-    /// named in the address is told in the headers, unless these say who asks.
+    /// A target at this address; `content-length` is written by the client, and so are `host` and
+    /// `user-agent` unless they are among the headers. Who is named in the address is told in the
+    /// headers, unless these say who asks.
     ///
     /// # Errors
     /// When the address is not one of a host, with http or https.
@@ -44,7 +48,9 @@ impl Target {
         {
             header(&mut bytes, AUTHORIZATION.as_str(), &basic(who).ok_or_else(bad)?);
         }
-        Ok(Self { uri, origin, headers: bytes })
+        let (has_host, has_user_agent) =
+            (headers.contains_key(HOST), headers.contains_key(USER_AGENT));
+        Ok(Self { uri, origin, headers: bytes, has_host, has_user_agent })
     }
 
     /// Scheme, host and port.
@@ -94,8 +100,11 @@ impl Target {
         }
         head.push_str(if path.starts_with('/') { "" } else { "/" });
         head.push_str(path);
-        // Writing to a string does not fail.
-        let _ = write!(head, " HTTP/1.1\r\nhost: {host}\r\n");
+        // Writing to a string does not fail, here and below.
+        head.push_str(" HTTP/1.1\r\n");
+        if !self.has_host {
+            let _ = write!(head, "host: {host}\r\n");
+        }
         if let Some(length) = length {
             let _ = write!(head, "content-length: {length}\r\n");
         }
@@ -103,9 +112,11 @@ impl Target {
         if let Some(Proxy { authorization: Some(value) }) = proxy {
             header(&mut head, "proxy-authorization", value);
         }
-        head.extend_from_slice(b"user-agent: ");
-        head.extend_from_slice(user_agent.as_bytes());
-        head.extend_from_slice(b"\r\n");
+        if !self.has_user_agent {
+            head.extend_from_slice(b"user-agent: ");
+            head.extend_from_slice(user_agent.as_bytes());
+            head.extend_from_slice(b"\r\n");
+        }
         head.extend_from_slice(&self.headers);
         head.extend_from_slice(b"\r\n");
         head
@@ -220,6 +231,21 @@ mod tests {
                 accept: text/event-stream
                 authorization: Basic dXNlcjpwQHc="#]],
         );
+    }
+
+    #[test]
+    fn a_host_and_a_user_agent_are_told_once() {
+        let headers = [("user-agent", "other/2"), ("host", "inner.example")];
+        let headers = headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+        let target = Target::new("http://a.org/v1", &HeaderMap::from_iter(headers)).unwrap();
+        let head = String::from_utf8(target.head(None, "heeler/1", None)).unwrap();
+        expect![[r#"
+            GET /v1 HTTP/1.1
+            user-agent: other/2
+            host: inner.example
+
+        "#]]
+        .assert_eq(&head.replace('\r', ""));
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(crate) trait Dialect: fmt::Debug + Send + Sync + 'static {
     /// Whose key and address messages name.
     fn vendor(&self) -> &Vendor;
 
-    /// What an answer with another status than 200 means.
+    /// What an answer with a status that is no success means.
     fn refused(&self, refusal: &Refusal) -> ProviderError;
 }
 

@@ -43,6 +43,10 @@ enum Problem {
     BaseUrl { url: String, variable: &'static str },
     #[error("extra header {0} cannot be sent; {EXTRA_HEADERS} has one `Name: value` a line")]
     Header(usize),
+    #[error(
+        "extra header {0} says how long a request is, which is known; remove it from {EXTRA_HEADERS}"
+    )]
+    Length(usize),
 }
 
 impl SettingsError {
@@ -121,8 +125,17 @@ impl Endpoint<'_> {
         for (index, (name, value)) in self.extra.iter().enumerate() {
             let bad = || Problem::Header(index + 1);
             let name = HeaderName::try_from(name).map_err(|_| bad())?;
+            if matches!(name.as_str(), "content-length" | "transfer-encoding") {
+                return Err(Problem::Length(index + 1).into());
+            }
             let value = HeaderValue::try_from(value.expose()).map_err(|_| bad())?;
-            headers.insert(name, sensitive(value));
+            // The first of a name takes the place of our own.
+            let before = &self.extra[..index];
+            if before.iter().any(|(before, _)| name.as_str().eq_ignore_ascii_case(before)) {
+                headers.append(name, sensitive(value));
+            } else {
+                headers.insert(name, sensitive(value));
+            }
         }
         Ok(headers)
     }

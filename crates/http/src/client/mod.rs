@@ -16,6 +16,9 @@ use crate::pool::Pool;
 use crate::proxies::Proxies;
 use crate::{Answer, Error, Target};
 
+/// The status of a proxy that wants to know who asks.
+const PROXY_AUTHORIZATION: u16 = 407;
+
 /// What a client is told.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -127,9 +130,14 @@ impl Client {
         let user_agent = &self.inner.options.user_agent;
         let length = body.as_ref().map(Pieces::length);
         let head = target.head(length, user_agent, connection.proxy());
+        let is_read_by_proxy = connection.proxy().is_some();
         let pieces = body.unwrap_or_else(|| Pieces::of(Vec::new()));
         let mut exchange = Exchange::new(connection, head, pieces);
         let head = poll_fn(|context| exchange.poll(context)).await?;
+        // Only a proxy asks so, and only one that reads the request itself is heard here.
+        if is_read_by_proxy && head.status() == PROXY_AUTHORIZATION {
+            return Err(Problem::ProxyAuthorization.into());
+        }
         let (pool, target) = (Arc::clone(&self.inner.pool), Arc::clone(target));
         Ok(Answer::new(head, exchange.into_parts(), pool, target))
     }

@@ -235,18 +235,21 @@ async fn https_goes_through_a_proxy_that_is_told_only_where_to() {
 
 #[tokio::test]
 async fn a_proxy_that_will_not_do_is_named_and_told_apart_from_the_network() {
-    let (address, told) = server(&["HTTP/1.1 407 Who are you\r\ncontent-length: 0\r\n\r\n"]).await;
-    let closed = client(Matcher::builder().https(format!("http://{address}")).build());
+    let who = "HTTP/1.1 407 Who are you\r\ncontent-length: 0\r\n\r\n";
+    let (address, told) = server(&[who, who]).await;
+    let closed = client(Matcher::builder().all(format!("http://{address}")).build());
     let socks = client(named_by(&[("ALL_PROXY", "socks5://127.0.0.1:1")]));
     for (client, address, expected) in [
         (&closed, "https://model.example", "the proxy wants a name and a password"),
+        (&closed, "http://model.example", "the proxy wants a name and a password"),
         (&socks, "https://model.example", "ALL_PROXY names a SOCKS proxy"),
         (&socks, "http://model.example", "ALL_PROXY names a SOCKS proxy"),
     ] {
         let error = client.post(&target(address), vec!["1".into()]).await.err().unwrap();
         assert!(error.is_lasting() && error.to_string().starts_with(expected), "{error}");
     }
-    assert!(told.await.unwrap().contains("CONNECT model.example:443"));
+    let told = told.await.unwrap();
+    assert!(told.contains("CONNECT model.example:443") && told.contains("POST http://"), "{told}");
     let nobody = target("http://127.0.0.1:1");
     assert!(!straight().post(&nobody, vec![]).await.err().unwrap().is_lasting());
 }

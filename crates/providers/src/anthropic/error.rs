@@ -21,7 +21,7 @@ struct ErrorDetail {
     message: String,
 }
 
-/// Says what an answer other than 200 means.
+/// Says what an answer means whose status is no success.
 pub(super) fn from_refusal(refusal: &Refusal) -> ProviderError {
     explain(At::refusal(refusal, "request-id"), &refusal.body)
 }
@@ -93,8 +93,13 @@ fn is_about_an_item(message: &str) -> bool {
     let path = message.split_whitespace().next().unwrap_or_default();
     let is_source = path.starts_with("messages.")
         && (path.contains(".image.source") || path.contains(".document.source"));
-    is_source || ITEM_REFUSED.iter().any(|words| message.starts_with(words))
+    is_source
+        || message.contains(ITEM_IN_FAILURE)
+        || ITEM_REFUSED.iter().any(|words| message.starts_with(words))
 }
+
+/// How Anthropic refuses an item in the result of a failed call, after a path or without one.
+const ITEM_IN_FAILURE: &str = "all content must be type `text` if `is_error` is true";
 
 /// How Anthropic says, without a path, that it cannot process an item.
 const ITEM_REFUSED: [&str; 6] = [
@@ -204,6 +209,7 @@ mod tests {
             "messages.0.content.1.document.source.base64.data: The PDF specified was not valid.",
             "The PDF specified is password protected.",
             "Unable to download the file. Please verify the URL and try again.",
+            "messages.2.content.0.tool_result: all content must be type `text` if `is_error` is true",
         ] {
             assert_eq!(kind(message), ProviderErrorKind::RefusedItem, "{message}");
         }

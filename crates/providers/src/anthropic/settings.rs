@@ -156,6 +156,20 @@ mod tests {
                 anthropic-beta: x"#]],
         );
         check(
+            &[
+                ("ANTHROPIC_API_KEY", "k"),
+                ("HEELER_EXTRA_HEADERS", "Anthropic-Beta: x\naccept: */*\nanthropic-beta: y"),
+            ],
+            expect![[r#"
+                https://api.anthropic.com/v1/messages
+                anthropic-version: 2023-06-01
+                content-type: application/json
+                accept: */*
+                x-api-key: k
+                anthropic-beta: x
+                anthropic-beta: y"#]],
+        );
+        check(
             &[("ANTHROPIC_API_KEY", "a"), ("ANTHROPIC_AUTH_TOKEN", "b")],
             expect![[r#"
             https://api.anthropic.com/v1/messages
@@ -201,6 +215,14 @@ mod tests {
                 "extra header 2 cannot be sent; HEELER_EXTRA_HEADERS has one `Name: value` a line"
             ],
         );
+        for name in ["Content-Length", "transfer-encoding"] {
+            check(
+                &[("ANTHROPIC_API_KEY", "k"), ("HEELER_EXTRA_HEADERS", &format!("{name}: 3"))],
+                expect![
+                    "extra header 1 says how long a request is, which is known; remove it from HEELER_EXTRA_HEADERS"
+                ],
+            );
+        }
         check(
             &[("ANTHROPIC_API_KEY", "k"), ("HEELER_EXTRA_HEADERS", "a b: c")],
             expect![

@@ -4,13 +4,14 @@
 //! status as the code, the same members without `error`, FastAPI's `detail`, or a list around all.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use heeler_core::{ProviderError, ProviderErrorKind, from_json_bytes};
 use serde_json::Value;
 
 use crate::endpoint::Vendor;
 use crate::failure::{At, Failed, of_status};
-use crate::transport::Refusal;
+use crate::transport::{Refusal, retry_after};
 
 /// The header with the id of a request.
 const ID_HEADER: &str = "x-request-id";
@@ -118,7 +119,7 @@ const TOO_LONG: [(&str, &str); 8] = [
 /// How OpenRouter says, as of a model it does not know, that none of a model's providers sees.
 const NO_IMAGES: &str = "No endpoints found that support image input";
 
-/// Says what an answer other than 200 means.
+/// Says what an answer means whose status is no success.
 pub(super) fn from_refusal(vendor: &Vendor, refusal: &Refusal) -> ProviderError {
     explain(vendor, At::refusal(refusal, ID_HEADER), &refusal.body)
 }
@@ -135,13 +136,19 @@ pub(super) fn of_finish_reason(vendor: &Vendor, reason: &str) -> Option<Provider
         "error" | "network_error" => ProviderErrorKind::Server,
         // DeepSeek's.
         "insufficient_system_resource" => ProviderErrorKind::Overloaded,
+        // Gemini's, as in `function_call_filter: MALFORMED_FUNCTION_CALL`: another try may do.
+        filter if filter.starts_with("function_call_filter") => ProviderErrorKind::Server,
         _ => return None,
     };
-    Some(Failed { vendor, kind, provider_type: reason, detail: "", at: At::Stream }.error())
+    let detail = reason.split_once(':').map_or("", |(_, detail)| detail);
+    Some(Failed { vendor, kind, provider_type: reason, detail, at: At::Stream }.error())
 }
 
-fn explain(vendor: &Vendor, at: At<'_>, body: &[u8]) -> ProviderError {
+fn explain(vendor: &Vendor, mut at: At<'_>, body: &[u8]) -> ProviderError {
     let told = Told::read(body);
+    if let At::Refusal { retry_after, .. } = &mut at {
+        *retry_after = retry_after.or(told.retry_after);
+    }
     let status = match at {
         At::Refusal { status, .. } => Some(status),
         // OpenRouter's codes in streams are statuses.
@@ -164,6 +171,10 @@ struct Told {
     code: String,
     kind: String,
     reason: String,
+    /// Gemini's place for what others say in a header.
+    retry_after: Option<Duration>,
+    /// Whether OpenRouter says why the input may not be sent: it does so with the status of a key.
+    is_flagged: bool,
 }
 
 impl Told {
@@ -184,13 +195,21 @@ impl Told {
             _ => String::new(),
         };
         let kind = [&error["type"], &error["status"]].map(text);
-        let details = error["details"].as_array().into_iter().flatten();
-        let reason = details.map(|detail| text(&detail["reason"])).find(|text| !text.is_empty());
+        let mut reason = String::new();
+        let mut wait = None;
+        for detail in error["details"].as_array().into_iter().flatten() {
+            if reason.is_empty() {
+                reason = text(&detail["reason"]);
+            }
+            wait = wait.or_else(|| retry_after::of_text(detail["retryDelay"].as_str()?));
+        }
         Self {
             message: message(error),
             code: text(&error["code"]),
             kind: kind.into_iter().find(|kind| !kind.is_empty()).unwrap_or_default(),
-            reason: reason.unwrap_or_default(),
+            reason,
+            retry_after: wait,
+            is_flagged: error["metadata"]["reasons"].is_array(),
         }
     }
 
@@ -214,6 +233,7 @@ impl Told {
             return ProviderErrorKind::RefusedItem;
         }
         let kind = match (status, self.kind.as_str()) {
+            _ if self.is_flagged => ProviderErrorKind::InvalidRequest,
             (Some(status), _) => of_status(status),
             (None, "invalid_request_error") => ProviderErrorKind::InvalidRequest,
             (None, _) => ProviderErrorKind::Server,
@@ -343,7 +363,25 @@ mod tests {
             InvalidRequest -: Gateway refused the request (HTTP 307)
             The address redirects, and keys are not sent elsewhere: correct GATEWAY_BASE_URL."#]],
         );
+        check(
+            403,
+            r#"{"error":{"code":403,"message":"m/x requires moderation on X. Your input was flagged for \"violence\".","metadata":{"reasons":["violence"],"flagged_input":"...","provider_name":"X","model_slug":"m/x"}}}"#,
+            expect![
+                "InvalidRequest -: Gateway refused the request (HTTP 403): m/x requires moderation on X. Your input was flagged for \"violence\"."
+            ],
+        );
         check(400, "3", expect!["InvalidRequest -: Gateway refused the request (HTTP 400): 3"]);
+    }
+
+    #[test]
+    fn a_wait_that_only_the_body_tells_counts() {
+        let body = r#"[{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"58.5s"}]}}]"#;
+        let wait = |retry_after| {
+            let at = At::Refusal { status: 429, request_id: None, retry_after };
+            explain(&VENDOR, at, body.as_bytes()).retry_after
+        };
+        let second = Some(Duration::from_secs(1));
+        assert_eq!((wait(None), wait(second)), (Some(Duration::from_millis(58_500)), second));
     }
 
     #[test]

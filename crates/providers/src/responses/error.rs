@@ -34,7 +34,7 @@ struct Detail {
     message: String,
 }
 
-/// Says what an answer other than 200 means.
+/// Says what an answer means whose status is no success.
 pub(super) fn from_refusal(refusal: &Refusal) -> ProviderError {
     explain(At::refusal(refusal, REQUEST_ID), &String::from_utf8_lossy(&refusal.body))
 }

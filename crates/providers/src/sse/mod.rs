@@ -206,7 +206,12 @@ impl Parser {
         self.check_length(line.len())?;
         let (name, value) = split(line);
         match name {
-            b"data" => {
+            // llama.cpp's way to say that it failed, which the rules know nothing of.
+            b"data" | b"error" => {
+                if name == b"error" {
+                    self.retained_bytes += name.len();
+                    held.kind = Some(name);
+                }
                 self.retained_bytes += value.len() + 1;
                 if self.has_data || held.data.is_some() {
                     self.keep(held);

@@ -45,6 +45,26 @@ fn comments_and_unknown_fields_are_ignored() {
 }
 
 #[test]
+fn an_error_that_is_a_field_is_an_event_of_that_kind() {
+    check(
+        b"error: {\"code\":400}\n\ndata: x\n\nerror\n\nerrors: y\n\ndata: a\nerror: b\n\n",
+        expect![[r#"
+            error "{\"code\":400}"
+            message "x"
+            error ""
+            error "a\nb"
+        "#]],
+    );
+    check_limit(
+        10,
+        b"error: 123\nerror: 4\n\n",
+        expect![[r#"
+        a server-sent event is longer than 10 bytes
+    "#]],
+    );
+}
+
+#[test]
 fn a_type_without_data_is_forgotten() {
     check(
         b"event: lost\n\ndata: x\n\nevent: a\nevent: b\ndata: y\n\nevent: c\nevent\ndata: z\n\n",
@@ -179,6 +199,7 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
         Just("data: \u{20ac}\u{1f980}".as_bytes().to_vec()),
         Just(b"data: \xf0\x9f".to_vec()),
         Just(b"event: kind".to_vec()),
+        Just(b"error: gone".to_vec()),
         Just(b"id: 1".to_vec()),
         Just(b": comment".to_vec()),
         Just(b"\xef\xbb\xbf".to_vec()),

@@ -4,10 +4,11 @@
 
 pub(crate) mod page;
 mod patience;
-mod retry_after;
+pub(crate) mod retry_after;
 
 use std::error::Error;
 use std::future::poll_fn;
+use std::ops::Range;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, SystemTime};
@@ -24,8 +25,8 @@ use crate::failure::clean;
 const REFUSAL_BYTES_MAX: usize = 64 * 1024;
 /// How long the body of a refusal may take; its status is told anyway.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(10);
-/// The only status whose body is an answer.
-const STATUS_OK: u16 = 200;
+/// The statuses whose body is an answer. It is 200 but for a few gateways.
+const STATUSES_OK: Range<u16> = 200..300;
 /// The most white space before the first bytes that tell a page from an answer.
 const BLANK_BYTES_MAX: usize = 64 * 1024;
 /// How long an answer that has been used may keep somebody waiting for its end, which nearly always
@@ -44,7 +45,7 @@ pub(crate) struct Transport {
     idle_timeout: Duration,
 }
 
-/// An answer with status 200. Dropping it closes the connection.
+/// An answer with a status of success. Dropping it closes the connection.
 #[derive(Debug)]
 pub(crate) struct Answer {
     answer: heeler_http::Answer,
@@ -113,7 +114,7 @@ impl Transport {
         let coding = coding(answer.head()).map(str::to_owned);
         let patience = Patience::new(self.idle_timeout);
         let mut answer = Answer { answer, patience, is_peeked: false };
-        if answer.answer.head().status() == STATUS_OK {
+        if STATUSES_OK.contains(&answer.answer.head().status()) {
             if let Some(coding) = coding {
                 return Err(Failure::Unreachable(coded(target, &coding)));
             }

@@ -1,4 +1,4 @@
-//! How long a server asks to wait, in any of the three ways it may say so.
+//! How long a server asks to wait, in any of the ways it may say so.
 
 use std::time::{Duration, SystemTime};
 
@@ -23,6 +23,11 @@ fn of<'a>(text: impl Fn(&str) -> Option<&'a str>, now: SystemTime) -> Option<Dur
         })
     });
     wait.map(|wait| wait.min(WAIT_MAX))
+}
+
+/// The wait that a text such as `58.9s` tells, as Google's errors do.
+pub(crate) fn of_text(text: &str) -> Option<Duration> {
+    Some(seconds(text.strip_suffix('s')?, 1.0)?.min(WAIT_MAX))
 }
 
 /// A non-negative number of which `per_second` make a second.
@@ -58,6 +63,17 @@ mod tests {
         check(&[("retry-after", "1e300")], day);
         check(&[("retry-after", "inf")], day);
         check(&[("retry-after", "Tue, 14 Nov 2090 22:00:00 GMT")], day);
+    }
+
+    #[test]
+    fn a_wait_in_a_body() {
+        let millis = |text: &str| of_text(text).map(|wait| wait.as_millis());
+        assert_eq!(millis("58s"), Some(58_000));
+        assert_eq!(millis("58.934310785s"), Some(58_934));
+        assert_eq!(millis("1e300s"), Some(24 * 60 * 60 * 1000));
+        for nonsense in ["", "s", "58", "58ms", "-1s", "soons"] {
+            assert_eq!(millis(nonsense), None, "{nonsense}");
+        }
     }
 
     fn check(headers: &[(&'static str, &'static str)], expected_millis: Option<u128>) {

@@ -181,6 +181,14 @@ async fn an_answer_that_is_packed_is_said_to_be() {
 }
 
 #[tokio::test]
+async fn any_status_of_success_has_an_answer() {
+    let server =
+        Server::start(vec![refusal("201 Created\r\ncontent-type: text/event-stream", sse("hi"))]);
+    let seen = play(&settings(&server.await), request("what?")).await;
+    assert!(seen.ends_with("finished EndTurn \"hi\"\n"), "{seen}");
+}
+
+#[tokio::test]
 async fn a_page_for_people_is_no_answer_and_is_not_asked_for_again() {
     let answered = |body: &str| {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: Text/HTML; charset=utf-8\r\ncontent-length: ";

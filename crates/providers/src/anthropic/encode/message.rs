@@ -19,6 +19,8 @@ use crate::json::string;
 const NAME_PUNCTUATION: [u8; 2] = [b'_', b'-'];
 /// The longest tool name the provider takes.
 const NAME_CHARS_MAX: usize = 128;
+/// Stands in a failed result that has no text, where what it has follows.
+const FOLLOWS: &str = "failed; what it gave follows the results";
 
 /// Encodes a message, and says where a marker for its last block belongs. A message of which
 /// nothing may be sent has no bytes.
@@ -28,7 +30,7 @@ pub(super) fn encode(message: &Message) -> (Vec<u8>, Option<usize>) {
         Role::Assistant => "assistant",
     };
     let mut out = format!(r#"{{"role":"{role}","content":["#).into_bytes();
-    let slot = blocks(&mut out, &message.blocks);
+    let slot = blocks(&mut out, &apart(&message.blocks));
     match slot {
         Slot::Nothing => (Vec::new(), None),
         Slot::Open(at) => {
@@ -42,9 +44,61 @@ pub(super) fn encode(message: &Message) -> (Vec<u8>, Option<usize>) {
     }
 }
 
+/// Whether thinking is the first of what is written.
+pub(super) fn begins_with_thinking(message: &Message) -> bool {
+    let is_written =
+        |block: &&Block| !matches!(self::block(&mut Vec::new(), block, None), Slot::Nothing);
+    let first = message.blocks.iter().find(is_written);
+    matches!(first, Some(Block::Thinking(_) | Block::RedactedThinking(_)))
+}
+
 /// The markers that a message is written with, in order.
 pub(super) fn markers(message: &Message, found: &mut impl FnMut(CacheMarker)) {
-    block_markers(&message.blocks, found);
+    block_markers(&apart(&message.blocks), found);
+}
+
+/// The blocks as they are sent. Of a failed result the provider takes nothing but text: its images
+/// and documents follow the last result, since none may stand between results.
+fn apart(blocks: &[Block]) -> Cow<'_, [Block]> {
+    let is_mixed = |block: &Block| match block {
+        Block::ToolResult(result) => {
+            result.is_error && result.content.iter().any(|part| part.as_text().is_none())
+        }
+        _ => false,
+    };
+    if !blocks.iter().any(is_mixed) {
+        return Cow::Borrowed(blocks);
+    }
+    let last = blocks.iter().rposition(|block| matches!(block, Block::ToolResult(_)));
+    let (mut sent, mut moved) = (Vec::new(), Vec::new());
+    for (at, block) in blocks.iter().enumerate() {
+        match block {
+            Block::ToolResult(result) if is_mixed(block) => {
+                let (mut texts, others): (Vec<Block>, Vec<Block>) =
+                    result.content.iter().cloned().partition(|part| part.as_text().is_some());
+                let before = moved.len();
+                moved.extend(others.into_iter().filter(is_item));
+                if moved.len() > before && texts.iter().all(Block::is_empty) {
+                    texts.push(Block::text(FOLLOWS));
+                }
+                sent.push(ToolResult { content: texts, ..ToolResult::clone(result) }.into());
+            }
+            _ => sent.push(block.clone()),
+        }
+        if Some(at) == last {
+            sent.append(&mut moved);
+        }
+    }
+    Cow::Owned(sent)
+}
+
+/// Whether a user's message may hold the block, too.
+fn is_item(block: &Block) -> bool {
+    match block {
+        Block::Image(_) => true,
+        Block::Document(document) => document.provider == DIALECT,
+        _ => false,
+    }
 }
 
 fn block_markers(blocks: &[Block], found: &mut impl FnMut(CacheMarker)) {

@@ -2,13 +2,14 @@
 
 use bytes::Bytes;
 use heeler_core::{
-    ModelRequest, Parameters, ProviderError, ProviderErrorKind, RawJson, ThinkingSettings,
-    ToolChoice,
+    Block, ModelRequest, Parameters, ProviderError, ProviderErrorKind, RawJson, Role,
+    ThinkingSettings, ToolChoice,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::call_fields;
+use super::message;
 use crate::json::merge;
 
 /// What an extra body may not set: these stand before the messages, where the cached prefix is, or
@@ -91,7 +92,8 @@ impl<'r> Tail<'r> {
         let number = |value: Option<f64>| value.filter(|value| value.is_finite());
         let (thinking, effort) = match &parameters.thinking {
             Some(ThinkingSettings::Budget(tokens)) => {
-                (Some(Thinking::Enabled { budget_tokens: *tokens }), None)
+                let enabled = Thinking::Enabled { budget_tokens: *tokens };
+                (begins_with_thinking(request).then_some(enabled), None)
             }
             Some(ThinkingSettings::Effort(effort)) => (Some(Thinking::Adaptive), Some(effort)),
             None => (None, None),
@@ -110,6 +112,20 @@ impl<'r> Tail<'r> {
             stream: true,
         }
     }
+}
+
+/// Whether the turn that the request goes on with, if it does, began with thinking. Otherwise
+/// another provider began it, and a number of tokens to think with is refused until it ends.
+fn begins_with_thinking(request: &ModelRequest) -> bool {
+    let mut first = None;
+    for said in request.messages.iter().rev() {
+        match (said.message.role, said.message.blocks.first()) {
+            (Role::Assistant, _) => first = Some(&said.message),
+            (Role::User, Some(Block::ToolResult(_))) => {}
+            (Role::User, _) => break,
+        }
+    }
+    first.is_none_or(|first| message::begins_with_thinking(first))
 }
 
 impl<'r> Choice<'r> {

@@ -22,14 +22,21 @@ impl WireUsage {
             output = output.saturating_add(reasoning);
         }
         let input = prompt - cache_read - cache_write;
-        let charged = self.cost.filter(|_| quirks.charges_in_dollars).map(Cost::from_dollars);
+        let charged = self.charged().filter(|_| quirks.charges_in_dollars).map(Cost::from_dollars);
         Usage { input, output, cache_write, cache_read, reasoning, charged }
+    }
+
+    /// What was paid. With one's own key for the provider behind OpenRouter, `cost` is only what
+    /// OpenRouter takes; where the rest is not told, the sum is not known.
+    fn charged(&self) -> Option<f64> {
+        if self.is_byok { Some(self.cost? + self.upstream_cost?) } else { self.cost }
     }
 }
 
 /// The reason in our terms.
 pub(super) fn stop_reason(reason: &str) -> StopReason {
-    match reason {
+    // Gemini says which filter it was: `content_filter: RECITATION`.
+    match reason.split(':').next().unwrap_or(reason) {
         // Together passes on which token it was.
         "stop" | "eos" | "eos_token" | "end_turn" => StopReason::EndTurn,
         "tool_calls" | "function_call" | "tool_use" => StopReason::ToolUse,
@@ -41,6 +48,6 @@ pub(super) fn stop_reason(reason: &str) -> StopReason {
         // GLM's and OpenRouter's names come last.
         "content_filter" | "sensitive" => StopReason::ContentFilter,
         "refusal" => StopReason::Refusal,
-        other => StopReason::Other(other.to_owned()),
+        _ => StopReason::Other(reason.to_owned()),
     }
 }

@@ -111,6 +111,12 @@ pub(super) struct WireUsage {
     /// OpenRouter's charge; others have other things under this name.
     #[serde(deserialize_with = "number")]
     pub(super) cost: Option<f64>,
+    /// Whether OpenRouter asked the model's provider with the user's own key.
+    #[serde(deserialize_with = "flag")]
+    pub(super) is_byok: bool,
+    /// What that provider takes.
+    #[serde(rename = "cost_details", deserialize_with = "upstream_cost")]
+    pub(super) upstream_cost: Option<f64>,
 }
 
 #[derive(Deserialize, Default, Clone, Copy)]
@@ -145,6 +151,15 @@ pub(super) struct Part<'a> {
 /// A number, or nothing for anything else.
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     Ok(serde_json::Value::deserialize(deserializer)?.as_f64())
+}
+
+/// Whether it is `true`.
+fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Ok(serde_json::Value::deserialize(deserializer)? == true)
+}
+
+fn upstream_cost<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    Ok(serde_json::Value::deserialize(deserializer)?["upstream_inference_cost"].as_f64())
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Delta<'a> {

@@ -38,25 +38,29 @@ pub(super) enum Kind {
     Opaque,
 }
 
-/// What all items have, and what calls have.
+/// What all items have, and what calls have. Items of other kinds have other things under these
+/// names: no answer is lost for one.
 #[derive(Deserialize)]
-struct Head {
+struct Head<'a> {
     #[serde(rename = "type")]
     kind: String,
-    id: Option<String>,
-    status: Option<String>,
-    call_id: Option<String>,
-    name: Option<String>,
-    arguments: Option<String>,
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    status: Option<&'a RawValue>,
+    #[serde(borrow)]
+    call_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
 }
 
 impl Growing {
     /// Starts an item from the provider's own form of it.
     pub(super) fn start(raw: &RawValue) -> Result<Self, serde_json::Error> {
-        let head: Head = serde_json::from_str(raw.get())?;
-        let kind = head.kind();
-        let id = head.call_id.or(head.id).unwrap_or_default();
-        let name = head.name.unwrap_or_default();
+        let head: Head<'_> = serde_json::from_str(raw.get())?;
+        let (kind, id, name) = (head.kind(), head.id(), text(head.name));
         let text = String::new();
         Ok(Self { kind, text, published_bytes: 0, summary_index: 0, id, name })
     }
@@ -95,7 +99,7 @@ impl Growing {
     }
 }
 
-impl Head {
+impl Head<'_> {
     fn kind(&self) -> Kind {
         match self.kind.as_str() {
             "message" => Kind::Text,
@@ -104,29 +108,42 @@ impl Head {
             _ => Kind::Opaque,
         }
     }
+
+    /// What an item is called by; a call, by what its result names.
+    fn id(&self) -> String {
+        text(self.call_id.or(self.id))
+    }
 }
 
-/// What an item is called by; a call, by what its result names.
+/// What a string holds; empty for anything else.
+fn text(raw: Option<&RawValue>) -> String {
+    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+}
+
+/// As [`Head::id`], where there is one.
 pub(super) fn id(raw: &RawValue) -> Option<String> {
-    let head: Head = serde_json::from_str(raw.get()).ok()?;
-    head.call_id.or(head.id).filter(|id| !id.is_empty())
+    let head: Head<'_> = serde_json::from_str(raw.get()).ok()?;
+    Some(head.id()).filter(|id| !id.is_empty())
 }
 
 /// The block that a whole item is.
 pub(super) fn block(raw: &RawValue) -> Result<Block, BadItem> {
-    let head: Head = serde_json::from_str(raw.get())?;
+    let head: Head<'_> = serde_json::from_str(raw.get())?;
     Ok(match head.kind() {
         Kind::Text => message(raw)?.into(),
         Kind::Thinking => Block::from(reasoning(raw)?),
         Kind::Call => {
-            let arguments = head.arguments.unwrap_or_default();
-            let input = match &*arguments {
-                _ if head.status.as_deref() == Some("incomplete") => Err(CUT.to_owned()),
+            // A string with JSON in it; some servers send the JSON itself.
+            let arguments = match head.arguments.map_or(r#""""#, RawValue::get) {
+                quoted if quoted.starts_with('"') => serde_json::from_str(quoted)?,
+                json => json.to_owned(),
+            };
+            let input = match arguments.as_str() {
+                _ if text(head.status) == "incomplete" => Err(CUT.to_owned()),
                 blank if blank.trim().is_empty() => Ok(RawJson::empty_object()),
                 text => parse_input(text),
             };
-            let id = head.call_id.or(head.id).unwrap_or_default();
-            Block::from(call(id, head.name.unwrap_or_default(), input))
+            Block::from(call(head.id(), text(head.name), input))
         }
         Kind::Opaque => {
             Block::Opaque(Arc::new(Opaque { provider: DIALECT.into(), raw: own(raw)? }))

@@ -133,6 +133,50 @@ fn every_kind_of_block() {
 }
 
 #[test]
+fn a_failed_result_has_only_text_and_what_else_it_has_follows_the_results() {
+    let picture = |data: &str| Block::from(image("image/png", data));
+    let document = opaque("anthropic", r#"{"type":"document"}"#);
+    let reference = opaque("anthropic", r#"{"type":"tool_reference"}"#);
+    let results = vec![
+        result("t1", vec![Block::text("broke"), picture("b25l")], true),
+        result("t2", vec![picture("dHdv"), Block::Document(Arc::new(document))], true),
+        result("t3", vec![picture("b2s=")], false),
+        result("t4", vec![Block::Opaque(Arc::new(reference))], true),
+        Block::text("and now?"),
+    ];
+    let message = Message { role: Role::User, blocks: results };
+    check(
+        &request(vec![message]),
+        expect![[r#"
+        {"model":"claude-test","messages":[
+        {"role":"user","content":[
+          {"type":"tool_result","tool_use_id":"t1","is_error":true,"content":[
+          {"type":"text","text":"broke"}]},
+          {"type":"tool_result","tool_use_id":"t2","is_error":true,"content":[
+          {"type":"text","text":"failed; what it gave follows the results"}]},
+          {"type":"tool_result","tool_use_id":"t3","content":[
+          {"type":"image","source":
+          {"type":"base64","media_type":"image/png","data":"b2s="}}]},
+          {"type":"tool_result","tool_use_id":"t4","is_error":true,"content":"failed without a message"},
+          {"type":"image","source":
+          {"type":"base64","media_type":"image/png","data":"b25l"}},
+          {"type":"image","source":
+          {"type":"base64","media_type":"image/png","data":"dHdv"}},
+          {"type":"document"},
+          {"type":"text","text":"and now?"}]}
+        ],"max_tokens":100,"stream":true}"#]],
+    );
+    // Its markers are read where they are sent: here the hour's comes after the other.
+    let failed = result("t1", vec![picture("aGk=").cached(CacheMarker::OneHour)], true);
+    let is_sent = |block: Block| {
+        let message = Message { role: Role::User, blocks: vec![block] };
+        Encoder::default().encode(&request(vec![message])).is_ok()
+    };
+    assert!(is_sent(failed.clone()));
+    assert!(!is_sent(failed.cached(CacheMarker::FiveMinutes)));
+}
+
+#[test]
 fn parameters_follow_the_messages() {
     let mut request = request(vec![Message::user("hi")]);
     request.tools = tools();
@@ -183,6 +227,36 @@ fn parameters_follow_the_messages() {
             r#"],"max_tokens":100,"thinking":{"type":"adaptive"},"output_config":{"effort":"low"},"stream":true}"#
         ]],
     );
+}
+
+#[test]
+fn tokens_to_think_with_are_left_out_in_a_turn_that_another_began() {
+    let thought = || Block::from(Thinking { signature: "sig".into(), ..Thinking::default() });
+    let said = |blocks: Vec<Block>| Message { role: Role::Assistant, blocks };
+    let called = || call("t", "read", "{}", None);
+    let answered = || Message { role: Role::User, blocks: vec![result("t", vec![], false)] };
+    let thinks = |messages: Vec<Message>| {
+        let mut request = request(messages);
+        request.parameters.thinking = Some(ThinkingSettings::Budget(2048));
+        text(&Encoder::default(), &request).contains(r#""thinking":{"type":"enabled""#)
+    };
+    let ask = || Message::user("hi");
+    let own = || vec![ask(), said(vec![thought(), called()]), answered()];
+    let others = || vec![ask(), said(vec![own_thinking("openai"), called()]), answered()];
+    let more = || [said(vec![called()]), answered()];
+    assert!(thinks(vec![ask()]));
+    assert!(thinks(own()));
+    assert!(!thinks(others()));
+    // What it thought once in a turn it need not think again.
+    assert!(thinks([own(), more().into()].concat()));
+    assert!(!thinks([others(), vec![said(vec![thought(), called()]), answered()]].concat()));
+    let hidden = Block::from(RedactedThinking { data: "x".into() });
+    assert!(thinks(vec![ask(), said(vec![hidden, called()]), answered()]));
+    // The next turn is another one.
+    assert!(thinks([others(), vec![said(vec![Block::text("done")]), ask()]].concat()));
+    let mut steered = answered();
+    steered.blocks.push(Block::text("faster"));
+    assert!(!thinks(vec![ask(), said(vec![called()]), steered]));
 }
 
 #[test]
@@ -318,7 +392,10 @@ fn message() -> impl Strategy<Value = Message> {
         }),
         3 => Block::from(ToolResult {
             tool_use_id: text.clone(),
-            content: vec![Text { text, cache, raw: None }.into()],
+            content: match text.len() {
+                0..2 => vec![Block::from(Image { cache, ..image("image/png", &text) })],
+                _ => vec![Text { text, cache, raw: None }.into()],
+            },
             is_error: true,
             cache,
         }),

@@ -252,6 +252,14 @@ fn only_the_last_call_can_be_the_one_that_was_cut() {
             "MaxTokens: call x a {}; call y b {} invalid: the reply ended before the input was complete"
         ],
     );
+    // By a filter, too, as Gemini tells it.
+    check_calls(
+        &[r#"{"index":0,"id":"x","function":{"name":"a","arguments":""}}"#],
+        "content_filter: PROHIBITED_CONTENT",
+        expect![
+            "ContentFilter: call x a {} invalid: the reply ended before the input was complete"
+        ],
+    );
 }
 
 #[test]

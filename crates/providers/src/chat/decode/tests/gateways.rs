@@ -79,6 +79,24 @@ fn openrouter() {
 }
 
 #[test]
+fn with_ones_own_key_openrouter_tells_what_it_takes_apart() {
+    let quirks = Quirks { charges_in_dollars: true, ..Quirks::default() };
+    let charged = [
+        r#""cost":0.25,"is_byok":true,"cost_details":{"upstream_inference_cost":3.5}"#,
+        r#""cost":0.25,"is_byok":true,"cost_details":{"upstream_inference_cost":null}"#,
+        r#""cost":0.25,"is_byok":true,"cost_details":null"#,
+        r#""cost":0,"is_byok":true"#,
+        r#""cost":0.25,"is_byok":false,"cost_details":{"upstream_inference_cost":0.25}"#,
+        r#""cost":0.25,"is_byok":"true","cost_details":{"upstream_inference_cost":0.25}"#,
+    ]
+    .map(|told| {
+        let usage: WireUsage = serde_json::from_str(&format!("{{{told}}}")).unwrap();
+        usage.usage(&quirks).charged.map(heeler_core::Cost::dollars)
+    });
+    assert_eq!(charged, [Some(3.75), None, None, None, Some(0.25), Some(0.25)]);
+}
+
+#[test]
 fn usage_stands_in_several_places() {
     let text = r#"{"choices":[{"delta":{"content":"a"}}]}"#;
     let usages = [
@@ -131,6 +149,8 @@ fn failures_in_the_place_of_an_answer() {
         "data: {\"x_groq\":{\"error\":\"over_capacity\"},\"choices\":[]}\n\n",
         "event: error\ndata: {\"message\":\"gone\"}\n\n",
         "data: {\"error\":\"a string\"}\n\n",
+        // llama.cpp
+        "error: {\"code\":400,\"message\":\"the request exceeds the available context size\",\"type\":\"invalid_request_error\"}\n\ndata: [DONE]\n\n",
     ];
     let seen = bodies.map(|body| {
         let (events, error) = decode(&[body.as_bytes()]);
@@ -150,6 +170,8 @@ fn failures_in_the_place_of_an_answer() {
         Server: OpenAI failed in the middle of its answer
         Server: OpenAI failed in the middle of its answer: gone
         Server: OpenAI failed in the middle of its answer: a string
+        ContextOverflow: OpenAI found the request too long in the middle of its answer: the request exceeds the available context size
+        Compact the conversation or begin a new one.
     "#]].assert_eq(&seen.concat());
 }
 

@@ -102,6 +102,9 @@ fn reasons_to_stop() {
         "new_reason",
         "error",
         "insufficient_system_resource",
+        "content_filter: RECITATION",
+        "new_filter: RECITATION",
+        "function_call_filter: MALFORMED_FUNCTION_CALL",
     ];
     let seen: String = reasons
         .iter()
@@ -127,6 +130,9 @@ fn reasons_to_stop() {
         new_reason: Other("new_reason")
         error: Server: OpenAI failed in the middle of its answer
         insufficient_system_resource: Overloaded: OpenAI is overloaded in the middle of its answer
+        content_filter: RECITATION: ContentFilter
+        new_filter: RECITATION: Other("new_filter: RECITATION")
+        function_call_filter: MALFORMED_FUNCTION_CALL: Server: OpenAI failed in the middle of its answer: MALFORMED_FUNCTION_CALL
     "#]]
     .assert_eq(&seen);
 }

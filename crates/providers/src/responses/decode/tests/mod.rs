@@ -84,6 +84,37 @@ fn reasoning_search_citations_and_calls_in_order() {
 }
 
 #[test]
+fn an_item_of_another_kind_may_have_anything_under_the_names_of_a_call() {
+    let search = r#"{"type":"tool_search_call","id":"tsc_1","execution":"server","call_id":null,"status":["done"],"name":{},"arguments":{"paths":["crm"]}}"#;
+    let found = r#"{"type":"tool_search_output","id":7,"call_id":[],"tools":[]}"#;
+    let call =
+        r#"{"type":"function_call","call_id":"call_1","name":"read","arguments":{"path":"a"}}"#;
+    let odd = r#"{"type":"function_call","call_id":"call_2","name":"read","arguments":[1]}"#;
+    let bare = r#"{"type":"function_call","call_id":"call_3","name":"read","arguments":null}"#;
+    let items = [search, found, call, odd, bare];
+    let events: Vec<String> = (0..).zip(items).map(|(at, item)| done(at, item)).collect();
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    check(
+        &events,
+        &completed(&items),
+        expect![[r#"
+        0 = openai-responses {"type":"tool_search_call","id":"tsc_1","execution":"server","call_id":null,"status":["done"],"name":{},"arguments":{"paths":["crm"]}}
+        1 = openai-responses {"type":"tool_search_output","id":7,"call_id":[],"tools":[]}
+        2 call read
+        2 input {"path":"a"}
+        2 = call "call_1" read {"path":"a"}
+        3 call read
+        3 = call "call_2" read {} invalid: the input is not a JSON object
+        4 call read
+        4 input {}
+        4 = call "call_3" read {}
+        usage in 40 out 50 write 3 read 32 think 20
+        finished ToolUse, in 40 out 50 write 3 read 32 think 20, id resp_1: openai-responses {"type":"tool_search_call","id":"tsc_1","execution":"server","call_id":null,"status":["done"],"name":{},"arguments":{"paths":["crm"]}}; openai-responses {"type":"tool_search_output","id":7,"call_id":[],"tools":[]}; call "call_1" read {"path":"a"}; call "call_2" read {} invalid: the input is not a JSON object; call "call_3" read {}
+    "#]],
+    );
+}
+
+#[test]
 fn raw_reasoning_without_a_summary() {
     let reasoning = r#"{"id":"rs_1","type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"Hm. So."}]}"#;
     // Named, but neither shown nor kept anywhere: nothing to send back.

@@ -155,7 +155,6 @@ impl Finding<'_> {
             return self.notice(format!("{told} is not read: {NOTE_FILES_MAX} files are enough"));
         }
         let wanted: Vec<(PathBuf, Importer)> = imports(&opened.text)
-            .into_iter()
             .filter_map(|(line, path)| {
                 let target = target(path, &opened.real, self.places.home.as_deref())?;
                 let is_meant = is_meant(path, &target);

@@ -351,13 +351,35 @@ fn switched_off_nothing_is_looked_at() {
     assert!(notes.reload().is_none());
 }
 
+/// What a text imports, each with its line.
+fn check_imports(text: &str, expected: &str) {
+    let found: Vec<String> = imports(text).map(|(line, path)| format!("{line} {path}")).collect();
+    assert_eq!(found.join(", "), expected, "{text}");
+}
+
 #[test]
 fn what_is_an_import_and_what_is_not() {
-    let text = "@a.md and (@b.md) @docs/c.md, `@d.md` you@e.md @someone @types/node\n\
-                ```\n@f.md\n~~~\n@g.md\n```\n- @h.md.\n@README @/i @~/j.md";
-    let expected = ["a.md", "docs/c.md", "types/node", "h.md", "README", "/i", "~/j.md"];
-    let found: Vec<&str> = imports(text).into_iter().map(|(_, path)| path).collect();
-    assert_eq!(found, expected);
+    check_imports(
+        "@a.md and (@b.md) @docs/c.md, you@e.md @someone @types/node\n- @h.md.\n@README @/i @~/j.md",
+        "1 a.md, 1 docs/c.md, 1 types/node, 2 h.md, 3 README, 3 /i, 3 ~/j.md",
+    );
+}
+
+#[test]
+fn a_fence_ends_at_as_many_of_its_marks_with_nothing_behind_them() {
+    check_imports("```\n@a.md\n~~~\n@b.md\n```\n@c.md", "6 c.md");
+    check_imports("````md\n```sh\n@a.md\n```\n@b.md\n````\n@c.md", "7 c.md");
+    check_imports("  ~~~ `x`\n@a.md\n~~~ sh\n@b.md\n ~~~~ \n@c.md\n~~\n@d.md", "6 c.md, 8 d.md");
+    check_imports("```\n@a.md", "");
+    check_imports("``` @a.md ``` @b.md\n@c.md", "1 b.md, 2 c.md");
+}
+
+#[test]
+fn a_span_ends_at_as_many_backticks_as_it_began_with() {
+    check_imports("`@a.md` @b.md `c` @d.md", "1 b.md, 1 d.md");
+    check_imports("`` `@a.md` @b.md `` @c.md", "1 c.md");
+    check_imports("a ` alone, @a.md `` and @b.md ``` `` @c.md", "1 a.md, 1 c.md");
+    check_imports("` @a.md `` @b.md", "1 a.md, 1 b.md");
 }
 
 /// Bytes that are nearly text, imports among them.

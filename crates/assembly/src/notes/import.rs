@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
-/// The most imports of one file.
-const IMPORTS_MAX: usize = 32;
 /// The fewest marks that make a fence.
 const FENCE_MARKS_MIN: usize = 3;
 /// What closes a sentence, not a path.
@@ -25,7 +23,7 @@ pub(super) fn imports(text: &str) -> impl Iterator<Item = (usize, &str)> {
         }
         false
     });
-    lines.flat_map(|(line, number)| of_line(line).map(move |path| (number, path))).take(IMPORTS_MAX)
+    lines.flat_map(|(line, number)| of_line(line).map(move |path| (number, path)))
 }
 
 /// A block of code that is open: the mark its fence is made of, and how many of them.

@@ -10,6 +10,7 @@ use heeler_settings::Loaded;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
+use super::find::LOOKS_MAX;
 use super::import::imports;
 use super::*;
 
@@ -168,7 +169,6 @@ fn imports_stay_in_the_repository_unless_the_users_own_file_says_so() {
             inner.md: 5 of 5
             notice: inner.md, which ~/elsewhere.md:1 imports, is not read: it leads out of the repository
             notice: ~/beside.md, which AGENTS.md:1 imports, is not read: it leads out of the repository
-            notice: ~/beside.md, which AGENTS.md:1 imports, is not read: it leads out of the repository
             notice: /etc/hostname, which AGENTS.md:1 imports, is not read: it leads out of the repository
             notice: gone.md, which AGENTS.md:1 imports, is not there
         "#]],
@@ -277,6 +277,36 @@ fn imports_and_files_have_limits() {
     let notes = world.notes();
     assert_eq!(notes.files.len(), NOTE_FILES_MAX);
     assert!(notes.notices[0].ends_with("64 files are enough"), "{:?}", notes.notices);
+}
+
+#[test]
+fn a_file_may_import_as_many_as_are_told() {
+    let world = World::new();
+    let names: Vec<String> = (1..NOTE_FILES_MAX).map(|n| format!("{n}.md")).collect();
+    names.iter().for_each(|name| world.write(&format!("repo/{name}"), name));
+    world
+        .write("repo/AGENTS.md", &names.iter().map(|name| format!("@{name} ")).collect::<String>());
+    let notes = world.notes();
+    assert_eq!((notes.files.len(), notes.notices), (NOTE_FILES_MAX, Vec::new()));
+}
+
+#[test]
+fn no_number_of_imports_has_more_files_looked_for() {
+    let world = World::with(&[("repo/a/b/AGENTS.md", "here")]);
+    // A path that was read takes no look, however often it is written, and in whatever words.
+    let known = "@AGENTS.md\n@./AGENTS.md\n@x/../AGENTS.md\n".repeat(20_000);
+    world.write("repo/AGENTS.md", &known);
+    let notes = world.notes();
+    let is_cut = |notice: &String| notice.starts_with("AGENTS.md is cut");
+    assert_eq!((notes.files.len(), notes.notices.iter().all(is_cut)), (2, true));
+    let gone: String = (0..250_000).map(|n| format!("@{n}.md\n")).collect();
+    world.write("repo/AGENTS.md", &(known + &gone));
+    let notes = world.notes();
+    assert_eq!(notes.looked_at.len(), LOOKS_MAX);
+    let told = |end: &str| notes.notices.iter().filter(|notice| notice.ends_with(end)).count();
+    // The first looks were at the user's own notes, and at this file.
+    assert_eq!(told("is not there"), LOOKS_MAX - 4);
+    assert_eq!(told("more notes are not read: 512 files are enough to look for"), 1);
 }
 
 #[test]

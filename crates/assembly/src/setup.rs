@@ -9,11 +9,14 @@ use heeler_core::{
     Settings, Tool,
 };
 use heeler_engine::{Fallback, Parts, ToolRegistry, ToolSearch, Toolset};
-use heeler_hooks::{CommandHooks, HookCommand};
+use heeler_hooks::{CommandHooks, HOOK_TIMEOUT_MILLIS_MAX, HookCommand};
 use heeler_providers::NamedModel;
 use heeler_sandbox::{Launcher, LauncherError, ProbeLine};
 use heeler_secrets::Secrets;
-use heeler_settings::{COST, HookSetting, Loaded, NotePreferences, Preferences, SettingsError};
+use heeler_settings::{
+    COST, HOOK_TIMEOUT_SECONDS_MAX, HookSetting, Loaded, NotePreferences, Preferences,
+    SettingsError,
+};
 use heeler_store::FileStore;
 use heeler_tools::{
     Allowed, Bash, Calculator, CurrentTime, Exec, SearchBackend, TodoRead, TodoWrite, WebFetch,
@@ -217,6 +220,9 @@ pub fn open_store(environment: &Environment) -> Result<FileStore, SetupError> {
 pub(crate) fn bash(launcher: Launcher, environment: &Environment, loaded: &Loaded) -> Bash {
     Bash::new(launcher, variables(environment, loaded))
 }
+
+// What settings files may give a hook, it has.
+const _: () = assert!(HOOK_TIMEOUT_SECONDS_MAX as u64 * 1000 <= HOOK_TIMEOUT_MILLIS_MAX);
 
 /// The hooks of the settings, if there are any.
 fn hooks(

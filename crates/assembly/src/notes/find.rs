@@ -1,6 +1,7 @@
 //! Which files are notes here: the user's own, then those from the repository's root to the folder
 //! that is worked in, each with what it imports.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ const FOLDERS_MAX: usize = 64;
 
 /// The most files that are looked for, those that are not there among them: each is held against every
 /// rule.
-const LOOKS_MAX: usize = 512;
+pub(super) const LOOKS_MAX: usize = 512;
 /// Bytes that are read in all; far more than may be told.
 const READ_BYTES_TOTAL_MAX: u64 = 4 * READ_BYTES_MAX;
 
@@ -44,8 +45,8 @@ pub(super) struct FoundFile {
 pub(super) struct Importer {
     pub(super) name: String,
     pub(super) line: usize,
-    /// Whether the import surely meant a file.
-    is_meant: bool,
+    /// The path as it is written there.
+    path: String,
 }
 
 /// All there are, in the order they are told.
@@ -57,6 +58,7 @@ pub(super) fn all(places: &NotePlaces) -> Found {
         opened: Vec::new(),
         bytes_left: READ_BYTES_TOTAL_MAX,
         looks_left: LOOKS_MAX,
+        is_end_told: false,
     };
     let own = places.heeler_home.clone();
     finding.folder(&own, &Bounds::Anywhere, 0);
@@ -98,10 +100,18 @@ struct Finding<'a> {
     places: &'a NotePlaces,
     root: PathBuf,
     found: Found,
-    /// The files that were read, by what tells them from others, and where they had to lie.
-    opened: Vec<((u64, u64), Bounds)>,
+    opened: Vec<Read>,
     bytes_left: u64,
     looks_left: usize,
+    /// Whether it was said that no more files are looked for.
+    is_end_told: bool,
+}
+
+/// A file that was read: its path, what tells it from others, and where it had to lie.
+struct Read {
+    path: PathBuf,
+    file: (u64, u64),
+    bounds: Bounds,
 }
 
 /// One file on the way from a file of notes to what it imports.
@@ -124,6 +134,10 @@ impl Finding<'_> {
     }
 
     fn file(&mut self, step: &Step<'_>) {
+        // So ends whatever imports itself.
+        if self.was_read(step.path, step.bounds) || !self.may_look() {
+            return;
+        }
         let stamp = Stamp::of(step.path);
         self.found.looked_at.push((step.path.to_owned(), stamp));
         let name = self.name(step.path);
@@ -137,14 +151,15 @@ impl Finding<'_> {
         let opened = match self.open(step) {
             Ok(opened) => opened,
             Err(Refused::Absent) => {
-                if step.importer.as_ref().is_some_and(|by| by.is_meant) {
+                if step.importer.as_ref().is_some_and(|by| is_meant(&by.path, step.path)) {
                     self.notice(format!("{told} is not there"));
                 }
                 return;
             }
             Err(Refused::Because(why)) => return self.notice(format!("{told} is not read: {why}")),
         };
-        self.opened.extend(stamp.map(|stamp| (stamp.file, step.bounds.clone())));
+        let (path, bounds) = (step.path.to_owned(), step.bounds.clone());
+        self.opened.extend(stamp.map(|stamp| Read { path, file: stamp.file, bounds }));
         let is_known = |file: &FoundFile| {
             file.opened.real == opened.real || file.opened.sha256 == opened.sha256
         };
@@ -154,14 +169,7 @@ impl Finding<'_> {
         if self.found.files.len() == NOTE_FILES_MAX {
             return self.notice(format!("{told} is not read: {NOTE_FILES_MAX} files are enough"));
         }
-        let wanted: Vec<(PathBuf, Importer)> = imports(&opened.text)
-            .into_iter()
-            .filter_map(|(line, path)| {
-                let target = target(path, &opened.real, self.places.home.as_deref())?;
-                let is_meant = is_meant(path, &target);
-                Some((target, Importer { name: name.clone(), line, is_meant }))
-            })
-            .collect();
+        let wanted = self.wanted(&opened, &name);
         let bounds = self.bounds_of_imports(step, &opened);
         self.found.files.push(FoundFile {
             opened,
@@ -180,20 +188,45 @@ impl Finding<'_> {
         }
     }
 
-    /// Whether a file is to be read, which was not read before, after all that was.
-    fn has_room_for(&mut self, step: &Step<'_>, stamp: Option<Stamp>, told: &str) -> bool {
-        // One file under two names is told once, and so ends whatever imports itself.
-        let is_same = |file: (u64, u64)| {
-            self.opened.iter().any(|(other, bounds)| *other == file && bounds == step.bounds)
-        };
-        if stamp.is_some_and(|stamp| is_same(stamp.file)) {
-            return false;
+    /// What a file imports, each path once, as many as may be looked for and one more, so that somebody
+    /// is told. Those that were read need no look.
+    fn wanted(&self, opened: &Opened, name: &str) -> Vec<(PathBuf, Importer)> {
+        let (mut written, mut targets) = (BTreeSet::new(), BTreeSet::new());
+        imports(&opened.text)
+            .filter(|(_, path)| written.insert(*path))
+            .filter_map(|(line, path)| {
+                let target = target(path, &opened.real, self.places.home.as_deref())?;
+                let importer = || Importer { name: name.to_owned(), line, path: path.to_owned() };
+                targets.insert(target.clone()).then(|| (target, importer()))
+            })
+            .take(self.opened.len() + self.looks_left + 1)
+            .collect()
+    }
+
+    fn was_read(&self, path: &Path, bounds: &Bounds) -> bool {
+        self.opened.iter().any(|read| read.path == path && read.bounds == *bounds)
+    }
+
+    /// Whether one more file may be looked for; where not, that is told once.
+    fn may_look(&mut self) -> bool {
+        if let Some(left) = self.looks_left.checked_sub(1) {
+            self.looks_left = left;
+            return true;
         }
-        let Some(left) = self.looks_left.checked_sub(1) else { return false };
-        self.looks_left = left;
-        if left == 0 {
+        if !std::mem::replace(&mut self.is_end_told, true) {
             let why = format!("{LOOKS_MAX} files are enough to look for");
             self.notice(format!("more notes are not read: {why}"));
+        }
+        false
+    }
+
+    /// Whether a file is to be read, which was not read before, after all that was.
+    fn has_room_for(&mut self, step: &Step<'_>, stamp: Option<Stamp>, told: &str) -> bool {
+        // One file under two names is told once.
+        let is_same =
+            |file| self.opened.iter().any(|read| read.file == file && read.bounds == *step.bounds);
+        if stamp.is_some_and(|stamp| is_same(stamp.file)) {
+            return false;
         }
         let bytes = stamp.map_or(0, |stamp| stamp.bytes);
         // One that is too large is not read at all.

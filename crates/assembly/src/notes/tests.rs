@@ -10,6 +10,7 @@ use heeler_settings::Loaded;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
+use super::find::LOOKS_MAX;
 use super::import::imports;
 use super::*;
 
@@ -168,7 +169,6 @@ fn imports_stay_in_the_repository_unless_the_users_own_file_says_so() {
             inner.md: 5 of 5
             notice: inner.md, which ~/elsewhere.md:1 imports, is not read: it leads out of the repository
             notice: ~/beside.md, which AGENTS.md:1 imports, is not read: it leads out of the repository
-            notice: ~/beside.md, which AGENTS.md:1 imports, is not read: it leads out of the repository
             notice: /etc/hostname, which AGENTS.md:1 imports, is not read: it leads out of the repository
             notice: gone.md, which AGENTS.md:1 imports, is not there
         "#]],
@@ -280,6 +280,36 @@ fn imports_and_files_have_limits() {
 }
 
 #[test]
+fn a_file_may_import_as_many_as_are_told() {
+    let world = World::new();
+    let names: Vec<String> = (1..NOTE_FILES_MAX).map(|n| format!("{n}.md")).collect();
+    names.iter().for_each(|name| world.write(&format!("repo/{name}"), name));
+    world
+        .write("repo/AGENTS.md", &names.iter().map(|name| format!("@{name} ")).collect::<String>());
+    let notes = world.notes();
+    assert_eq!((notes.files.len(), notes.notices), (NOTE_FILES_MAX, Vec::new()));
+}
+
+#[test]
+fn no_number_of_imports_has_more_files_looked_for() {
+    let world = World::with(&[("repo/a/b/AGENTS.md", "here")]);
+    // A path that was read takes no look, however often it is written, and in whatever words.
+    let known = "@AGENTS.md\n@./AGENTS.md\n@x/../AGENTS.md\n".repeat(20_000);
+    world.write("repo/AGENTS.md", &known);
+    let notes = world.notes();
+    let is_cut = |notice: &String| notice.starts_with("AGENTS.md is cut");
+    assert_eq!((notes.files.len(), notes.notices.iter().all(is_cut)), (2, true));
+    let gone: String = (0..250_000).map(|n| format!("@{n}.md\n")).collect();
+    world.write("repo/AGENTS.md", &(known + &gone));
+    let notes = world.notes();
+    assert_eq!(notes.looked_at.len(), LOOKS_MAX);
+    let told = |end: &str| notes.notices.iter().filter(|notice| notice.ends_with(end)).count();
+    // The first looks were at the user's own notes, and at this file.
+    assert_eq!(told("is not there"), LOOKS_MAX - 4);
+    assert_eq!(told("more notes are not read: 512 files are enough to look for"), 1);
+}
+
+#[test]
 fn the_outermost_are_cut_first_and_it_is_said() {
     let world = World::with(&[
         ("heeler/AGENTS.md", "mine\n"),
@@ -351,13 +381,35 @@ fn switched_off_nothing_is_looked_at() {
     assert!(notes.reload().is_none());
 }
 
+/// What a text imports, each with its line.
+fn check_imports(text: &str, expected: &str) {
+    let found: Vec<String> = imports(text).map(|(line, path)| format!("{line} {path}")).collect();
+    assert_eq!(found.join(", "), expected, "{text}");
+}
+
 #[test]
 fn what_is_an_import_and_what_is_not() {
-    let text = "@a.md and (@b.md) @docs/c.md, `@d.md` you@e.md @someone @types/node\n\
-                ```\n@f.md\n~~~\n@g.md\n```\n- @h.md.\n@README @/i @~/j.md";
-    let expected = ["a.md", "docs/c.md", "types/node", "h.md", "README", "/i", "~/j.md"];
-    let found: Vec<&str> = imports(text).into_iter().map(|(_, path)| path).collect();
-    assert_eq!(found, expected);
+    check_imports(
+        "@a.md and (@b.md) @docs/c.md, you@e.md @someone @types/node\n- @h.md.\n@README @/i @~/j.md",
+        "1 a.md, 1 docs/c.md, 1 types/node, 2 h.md, 3 README, 3 /i, 3 ~/j.md",
+    );
+}
+
+#[test]
+fn a_fence_ends_at_as_many_of_its_marks_with_nothing_behind_them() {
+    check_imports("```\n@a.md\n~~~\n@b.md\n```\n@c.md", "6 c.md");
+    check_imports("````md\n```sh\n@a.md\n```\n@b.md\n````\n@c.md", "7 c.md");
+    check_imports("  ~~~ `x`\n@a.md\n~~~ sh\n@b.md\n ~~~~ \n@c.md\n~~\n@d.md", "6 c.md, 8 d.md");
+    check_imports("```\n@a.md", "");
+    check_imports("``` @a.md ``` @b.md\n@c.md", "1 b.md, 2 c.md");
+}
+
+#[test]
+fn a_span_ends_at_as_many_backticks_as_it_began_with() {
+    check_imports("`@a.md` @b.md `c` @d.md", "1 b.md, 1 d.md");
+    check_imports("`` `@a.md` @b.md `` @c.md", "1 c.md");
+    check_imports("a ` alone, @a.md `` and @b.md ``` `` @c.md", "1 a.md, 1 c.md");
+    check_imports("` @a.md `` @b.md", "1 a.md, 1 b.md");
 }
 
 /// Bytes that are nearly text, imports among them.

@@ -60,7 +60,7 @@ fn help() {
               -V, --version                 Print version
 
             Start here:
-              heeler demo                              watch it work: ten seconds, needs cargo, no key, no network
+              heeler demo                              watch it work: a second or two, needs cargo, no key, no network
               export ANTHROPIC_API_KEY=...             then:
               heeler                                   a session in this terminal
               heeler exec 'explain this repository'    (or heeler -p) without one, for scripts

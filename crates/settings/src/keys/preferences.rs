@@ -86,7 +86,7 @@ pub enum Attribution {
 /// How the terminal looks and is typed into.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TuiPreferences {
-    /// `auto`, `light`, `dark`, or the name of a theme file.
+    /// `auto`, `light`, `dark`, `plain`, or the name of a theme file.
     pub theme: String,
     /// How the composer is edited.
     pub keys: KeyStyle,

@@ -33,7 +33,7 @@ const DEFINITIONS: &str = r##"{
           "properties": {
             "type": {"const": "command"},
             "command": {"type": "string"},
-            "timeout": {"type": "integer", "minimum": 1, "maximum": 86400}
+            "timeout": {"type": "integer", "minimum": 1, "maximum": 600}
           },
           "required": ["command"],
           "additionalProperties": false

@@ -196,7 +196,7 @@ pub const TUI_THEME: Key = key(
     "tui.theme",
     Kind::Name { chars_max: 64 },
     "\"auto\"",
-    "the colors of the terminal: `auto`, `light`, `dark`, or the name of a theme file",
+    "the colors of the terminal: `auto`, `light`, `dark`, `plain` (none), or the name of a theme file",
 );
 /// `tui.keys`.
 pub const TUI_KEYS: Key =

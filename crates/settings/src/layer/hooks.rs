@@ -8,8 +8,11 @@ use super::{HookSetting, Reading};
 use crate::SettingsError;
 use crate::document::{Node, Value};
 
-/// The longest a hook may be given.
-pub const HOOK_TIMEOUT_SECONDS_MAX: u32 = 24 * 60 * 60;
+/// The longest a hook may be given; those who run hooks give it no more.
+pub const HOOK_TIMEOUT_SECONDS_MAX: u32 = 10 * 60;
+
+/// The moments that nothing comes to so far.
+const SUBAGENTS: [HookEvent; 2] = [HookEvent::SubagentStart, HookEvent::SubagentStop];
 
 /// The most groups of hooks of one file, and the most hooks: each has a pattern that is read at every
 /// start.
@@ -38,6 +41,10 @@ impl Reading<'_> {
                 self.note(event.line, format!("its hooks never run: {why}"));
                 continue;
             };
+            if SUBAGENTS.contains(&known) {
+                let why = "heeler starts no sub-agents yet";
+                self.note(event.line, format!("its hooks never run: `{path}`: {why}"));
+            }
             for group in list(name, &path, &event.node)? {
                 n_groups += 1;
                 if n_groups > HOOKS_MAX {
@@ -99,7 +106,7 @@ impl Reading<'_> {
         }
         let timeout_seconds = match fields.take("timeout")? {
             None => None,
-            Some(node) => Some(seconds(name, &format!("{path}.timeout"), node)?),
+            Some(node) => Some(self.seconds(&format!("{path}.timeout"), node)?),
         };
         let unknown = self.unknown();
         self.layer.hooks.push(HookSetting {
@@ -110,6 +117,26 @@ impl Reading<'_> {
             source: self.at(node.line),
         });
         fields.finish(unknown)
+    }
+
+    fn seconds(&mut self, path: &str, node: &Node) -> Result<u32, SettingsError> {
+        let Value::Integer(seconds) = node.value else { return Err(self.no_seconds(path, node)) };
+        // What another program lets run longer is no mistake there.
+        if self.is_foreign() && seconds > i64::from(HOOK_TIMEOUT_SECONDS_MAX) {
+            let why = format!("`{path}`: a hook has at most {HOOK_TIMEOUT_SECONDS_MAX} seconds");
+            self.note(node.line, format!("{why}; this one has them instead of {seconds}"));
+            return Ok(HOOK_TIMEOUT_SECONDS_MAX);
+        }
+        let possible = 1..=HOOK_TIMEOUT_SECONDS_MAX;
+        let seconds = u32::try_from(seconds).ok().filter(|seconds| possible.contains(seconds));
+        seconds.ok_or_else(|| self.no_seconds(path, node))
+    }
+
+    fn no_seconds(&self, path: &str, node: &Node) -> SettingsError {
+        let why = format!(
+            "`{path}` has to be a whole number of seconds from 1 to {HOOK_TIMEOUT_SECONDS_MAX}"
+        );
+        SettingsError::at(&self.source.name, node.line, why)
     }
 }
 
@@ -130,18 +157,4 @@ fn mistake(matcher: &str) -> Option<String> {
     // Its last line says it; those before draw where.
     let why = error.lines().last().unwrap_or_default().trim();
     Some(why.strip_prefix("error: ").unwrap_or(why).to_owned())
-}
-
-fn seconds(name: &str, path: &str, node: &Node) -> Result<u32, SettingsError> {
-    let seconds = match node.value {
-        Value::Integer(seconds) => u32::try_from(seconds).ok(),
-        _ => None,
-    };
-    let possible = 1..=HOOK_TIMEOUT_SECONDS_MAX;
-    seconds.filter(|seconds| possible.contains(seconds)).ok_or_else(|| {
-        let why = format!(
-            "`{path}` has to be a whole number of seconds from 1 to {HOOK_TIMEOUT_SECONDS_MAX}"
-        );
-        SettingsError::at(name, node.line, why)
-    })
 }

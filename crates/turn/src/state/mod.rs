@@ -350,8 +350,8 @@ impl State {
         out.say(|| Event::LimitsChanged { limits });
     }
 
-    /// Adds tokens and money to the session and the running turn, and tells watchers.
-    /// Counts what a call used, and what of it a new epoch cost.
+    /// Adds tokens and money to the session and the running turn, with what of them a new epoch cost,
+    /// and tells watchers.
     fn spend(
         &mut self,
         usage: &Usage,

@@ -419,3 +419,50 @@ fn hooks_can_be_switched_off() {
         expect!["FILE:1: `disableAllHooks` has to be true or false, and is a number"],
     );
 }
+
+#[test]
+fn a_hook_of_another_program_has_no_more_time_than_ours() {
+    let hooks = |timeout: &str| {
+        let hook = format!(r#"{{"command": "check", "timeout": {timeout}}}"#);
+        format!(r#"{{"hooks": {{"Stop": [{{"hooks": [{hook}]}}]}}}}"#)
+    };
+    let place = Place::UserClaude;
+    check(
+        place,
+        &hooks("600"),
+        expect![[r#"
+            FILE:1: Stop [] "check" Some(600)
+        "#]],
+    );
+    check(
+        place,
+        &hooks("3600"),
+        expect![[r#"
+            FILE:1: Stop [] "check" Some(600)
+            FILE:1: note: `hooks.Stop.hooks.timeout`: a hook has at most 600 seconds; this one has them instead of 3600
+        "#]],
+    );
+    check(
+        place,
+        &hooks("0"),
+        expect![
+            "FILE:1: `hooks.Stop.hooks.timeout` has to be a whole number of seconds from 1 to 600"
+        ],
+    );
+}
+
+#[test]
+fn hooks_of_sub_agents_are_said_never_to_run() {
+    let hooks = "[[hooks.SubagentStart]]\nhooks = [{ command = 'a' }]\n\n\
+                 [[hooks.SubagentStop]]\nhooks = [{ command = 'b' }]";
+    check(
+        Place::User,
+        hooks,
+        expect![[r#"
+        FILE:2: SubagentStart [] "a" None
+        FILE:5: SubagentStop [] "b" None
+        FILE:1: note: its hooks never run: `hooks.SubagentStart`: heeler starts no sub-agents yet
+        FILE:4: note: its hooks never run: `hooks.SubagentStop`: heeler starts no sub-agents yet
+    "#]],
+    );
+}

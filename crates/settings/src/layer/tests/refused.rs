@@ -34,7 +34,7 @@ fn what_cannot_be_meant_is_refused_in_our_files() {
             "[[hooks.Stop]]\nhooks = [{ command = ' ' }]",
             "[[hooks.Stop]]\nmatcher = 'Bash('\nhooks = [{ command = 'x' }]",
             "[[hooks.Stop]]\nhooks = [{ command = 'x', timeout = 0 }]",
-            "[[hooks.Stop]]\nhooks = [{ command = 'x', timeout = 86401 }]",
+            "[[hooks.Stop]]\nhooks = [{ command = 'x', timeout = 601 }]",
             "[[hooks.Stop]]\nhooks = [{ command = 'x', timeout = 1.5 }]",
             "[[hooks.Stop]]\nhooks = [{ command = 'x', shell = 'sh' }]",
             "[env]\nA = 1",
@@ -72,9 +72,9 @@ fn what_cannot_be_meant_is_refused_in_our_files() {
             FILE:2: `hooks.Stop.hooks`: heeler runs hooks of the type command, not `prompt`; change the type
             FILE:2: `hooks.Stop.hooks`: a hook without a command; add `command`, or remove it
             FILE:1: `hooks.Stop`: its matcher `Bash(` is no pattern: unclosed group
-            FILE:2: `hooks.Stop.hooks.timeout` has to be a whole number of seconds from 1 to 86400
-            FILE:2: `hooks.Stop.hooks.timeout` has to be a whole number of seconds from 1 to 86400
-            FILE:2: `hooks.Stop.hooks.timeout` has to be a whole number of seconds from 1 to 86400
+            FILE:2: `hooks.Stop.hooks.timeout` has to be a whole number of seconds from 1 to 600
+            FILE:2: `hooks.Stop.hooks.timeout` has to be a whole number of seconds from 1 to 600
+            FILE:2: `hooks.Stop.hooks.timeout` has to be a whole number of seconds from 1 to 600
             FILE:2: `hooks.Stop.hooks.shell` is no setting; there are type, command, timeout
             FILE:2: `env.A` has to be a text, and is a number
             FILE:2: `env.A=B` cannot be a variable; rename it, or remove it

@@ -125,7 +125,12 @@ impl Finish {
         Self {
             session: Some(session),
             is_gone: false,
-            turn: state.map_or(0, |state| state.turns),
+            // That of a session that broke off is the one that its watchers saw begin.
+            turn: match (state, &view.turn) {
+                (Some(state), _) => state.turns,
+                (None, Some(turn)) => turn.turn,
+                (None, None) => 0,
+            },
             answer: state.filter(|_| done).map(State::final_answer).unwrap_or_default(),
             // The view outlives a session that cannot be written any more.
             usage: view.usage,

@@ -45,7 +45,8 @@ impl Timestamp {
 
 /// Tells the time and waits.
 ///
-/// `now` may step backwards with the wall clock; callers never rely on it being monotonic.
+/// `now` never steps back while a session is open, whoever sets the machine's clock: waits and limits
+/// of time are counted by it. Between two processes it may.
 /// Dropping the future of `sleep_until` ends the wait.
 pub trait Clock: Send + Sync + 'static {
     /// The time now.

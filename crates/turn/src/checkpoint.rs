@@ -9,12 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
 use std::io::Write;
 
-use heeler_core::{Settings, from_json_bytes};
+use heeler_core::from_json_bytes;
 use rpds::{HashTrieMapSync, HashTrieSetSync};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::State;
 use crate::bugs::{Bug, is_on};
+use crate::chosen::Chosen;
 
 /// Names the bytes of a checkpoint and the fold that led to them.
 ///
@@ -65,16 +66,16 @@ impl State {
     }
 }
 
-/// The settings in force in a checkpoint, for who does not need the rest.
+/// The chosen model in a checkpoint, for who does not need the rest.
 ///
 /// # Errors
 /// When the bytes are something else.
-pub fn settings(bytes: &[u8]) -> Result<Settings, serde_json::Error> {
+pub fn chosen(bytes: &[u8]) -> Result<Chosen, serde_json::Error> {
     #[derive(Deserialize)]
     struct Part {
-        settings: Settings,
+        chosen: Chosen,
     }
-    Ok(from_json_bytes::<Part>(bytes)?.settings)
+    Ok(from_json_bytes::<Part>(bytes)?.chosen)
 }
 
 /// Writes a set in an order of its own, not in that of its hashes.

@@ -13,6 +13,7 @@
 pub mod bugs;
 pub mod calibration;
 pub mod checkpoint;
+pub mod chosen;
 pub mod compact;
 pub mod estimate;
 pub mod fit;

@@ -206,7 +206,7 @@ impl State {
                         },
                     })
                 }
-                CallStatus::Ready { by, confined } if start.contains(&at) => {
+                CallStatus::Ready { by, confined } if start.binary_search(&at).is_ok() => {
                     Some(run(call, by, *confined))
                 }
                 CallStatus::Started { by, confined } => Some(run(call, by, *confined)),

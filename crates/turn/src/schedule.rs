@@ -1,5 +1,7 @@
 //! Which calls of a response may start: as many as the limit lets, colliding ones in call order.
 
+use std::collections::HashMap;
+
 use heeler_core::{Facts, Resource};
 
 use crate::bugs::{Bug, is_on};
@@ -26,56 +28,92 @@ pub enum Slot<'a> {
 /// for a permission holds up nothing else.
 #[must_use]
 pub fn startable(slots: &[Slot<'_>], at_once_max: usize) -> Vec<usize> {
-    let mut running = slots.iter().filter(|slot| matches!(slot, Slot::Running(_))).count();
-    let exclusive_runs =
-        slots.iter().any(|slot| matches!(slot, Slot::Running(facts) if facts.exclusive));
+    // What runs is in the way of a call wherever it stands: it may have begun while that waited.
+    let mut in_the_way = InTheWay::default();
+    let mut running = 0;
+    for slot in slots {
+        let Slot::Running(facts) = slot else { continue };
+        in_the_way.add(facts);
+        running += 1;
+    }
     let mut start = Vec::new();
     for (at, slot) in slots.iter().enumerate() {
-        let Slot::Ready(facts) = slot else { continue };
-        let held_up = slots.iter().take(at).any(|earlier| holds_up(earlier, facts))
-            || slots.iter().skip(at + 1).any(|later| runs_in_the_way(later, facts));
-        let alone = !facts.exclusive || running == 0;
-        if held_up || exclusive_runs || !alone || running >= at_once_max {
-            continue;
+        // Each outcome asks anew, so calls behind the last that can start have to cost nothing.
+        if running >= at_once_max {
+            break;
         }
-        running += usize::from(!is_on(Bug::TooManyAtOnce));
-        start.push(at);
+        match slot {
+            Slot::Unknown => break,
+            Slot::Waiting(facts) => in_the_way.add(facts),
+            Slot::Ready(facts) => {
+                if !in_the_way.holds_up(facts) && !waits_for_later(slots, at, facts) {
+                    running += usize::from(!is_on(Bug::TooManyAtOnce));
+                    start.push(at);
+                }
+                if is_on(Bug::DisturbedCall) {
+                    in_the_way.touch(facts);
+                } else {
+                    in_the_way.add(facts);
+                }
+            }
+            Slot::Running(_) | Slot::Done => {}
+        }
     }
     start
 }
 
-fn holds_up(earlier: &Slot<'_>, later: &Facts) -> bool {
-    match earlier {
-        Slot::Done => false,
-        Slot::Unknown => true,
-        Slot::Ready(facts) if is_on(Bug::DisturbedCall) => {
-            collide(&facts.resources, &later.resources)
+/// The calls that one would have to wait for, all at once: compared with each of them, a batch of
+/// many would cost their square.
+#[derive(Default)]
+struct InTheWay<'a> {
+    is_any: bool,
+    is_exclusive: bool,
+    /// By key, whether one of them changes it.
+    touched: HashMap<&'a str, bool>,
+}
+
+impl<'a> InTheWay<'a> {
+    fn add(&mut self, facts: &'a Facts) {
+        self.is_any = true;
+        self.is_exclusive |= facts.exclusive;
+        self.touch(facts);
+    }
+
+    fn touch(&mut self, facts: &'a Facts) {
+        for resource in &facts.resources {
+            *self.touched.entry(&resource.key).or_default() |= resource.write;
         }
-        Slot::Waiting(facts) | Slot::Ready(facts) | Slot::Running(facts) => {
-            facts.exclusive || later.exclusive || collide(&facts.resources, &later.resources)
-        }
+    }
+
+    fn holds_up(&self, facts: &Facts) -> bool {
+        self.is_exclusive
+            || (facts.exclusive && self.is_any)
+            || facts.resources.iter().any(|resource| self.collides(resource))
+    }
+
+    /// Whether one of them touches this, too, and it or the call changes it.
+    fn collides(&self, resource: &Resource) -> bool {
+        let touched = self.touched.get(resource.key.as_str());
+        touched.is_some_and(|writes| *writes || (resource.write && !is_on(Bug::Overlap)))
     }
 }
 
-/// Whether a call that began earlier, though it stands later, is in the way of this one.
-fn runs_in_the_way(later: &Slot<'_>, facts: &Facts) -> bool {
-    let waits_for = |other: &Facts| collide(&other.resources, &facts.resources);
-    match later {
-        Slot::Running(running) => waits_for(running),
-        Slot::Ready(ready) => is_on(Bug::EndlessWait) && waits_for(ready),
-        Slot::Unknown | Slot::Waiting(_) | Slot::Done => false,
+/// With a bug on, whether a later call that may run is in the way of this one.
+fn waits_for_later(slots: &[Slot<'_>], at: usize, facts: &Facts) -> bool {
+    let mut later = InTheWay::default();
+    if is_on(Bug::EndlessWait) {
+        for slot in slots.iter().skip(at + 1) {
+            let Slot::Ready(ready) = slot else { continue };
+            later.touch(ready);
+        }
     }
-}
-
-/// Whether two calls touch one resource and at least one of them changes it.
-#[must_use]
-pub fn collide(a: &[Resource], b: &[Resource]) -> bool {
-    let meet = |x: &Resource, y: &Resource| x.write || (y.write && !is_on(Bug::Overlap));
-    a.iter().any(|x| b.iter().any(|y| x.key == y.key && meet(x, y)))
+    later.holds_up(facts)
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// One word a call: state `?`, `w`aiting, `=` ready, `>` running, `.` done; then `!` for
@@ -95,17 +133,18 @@ mod tests {
                 (word.chars().next().unwrap(), facts)
             })
             .collect();
-        let slots: Vec<Slot<'_>> = calls
-            .iter()
-            .map(|(state, facts)| match state {
-                '?' => Slot::Unknown,
-                'w' => Slot::Waiting(facts),
-                '=' => Slot::Ready(facts),
-                '>' => Slot::Running(facts),
-                _ => Slot::Done,
-            })
-            .collect();
-        assert_eq!(startable(&slots, at_once_max), expected, "{script}");
+        assert_eq!(startable(&slots(&calls), at_once_max), expected, "{script}");
+    }
+
+    fn slots(calls: &[(char, Facts)]) -> Vec<Slot<'_>> {
+        let slots = calls.iter().map(|(state, facts)| match state {
+            '?' => Slot::Unknown,
+            'w' => Slot::Waiting(facts),
+            '=' => Slot::Ready(facts),
+            '>' => Slot::Running(facts),
+            _ => Slot::Done,
+        });
+        slots.collect()
     }
 
     #[test]
@@ -146,5 +185,46 @@ mod tests {
         check("= >!", 32, &[]);
         check("=! >", 32, &[]);
         check("=! . =", 32, &[0]);
+    }
+
+    /// Calls of any state that touch up to two of three things, and how many may run at once.
+    fn batches() -> impl Strategy<Value = (Vec<(char, Facts)>, usize)> {
+        let resources = prop::collection::vec(("[abc]", any::<bool>()), 0..3);
+        let state = prop::sample::select(&['?', 'w', '=', '=', '>', '.'][..]);
+        let call = (state, prop::bool::weighted(0.1), resources);
+        let call = call.prop_map(|(state, exclusive, resources)| {
+            let resources = resources.into_iter().map(|(key, write)| Resource { key, write });
+            (state, Facts { exclusive, resources: resources.collect(), ..Facts::default() })
+        });
+        (prop::collection::vec(call, 0..8), 1_usize..5)
+    }
+
+    proptest! {
+        #[test]
+        fn a_call_starts_when_nothing_is_in_its_way_and_only_then(
+            (calls, at_once_max) in batches(),
+        ) {
+            let started = startable(&slots(&calls), at_once_max);
+            let running = calls.iter().filter(|(state, _)| *state == '>').count();
+            let meet = |x: &Resource, y: &Resource| x.key == y.key && (x.write || y.write);
+            for (at, (state, facts)) in calls.iter().enumerate() {
+                let is_in_the_way = |(other, (state, there)): (usize, &(char, Facts))| {
+                    let excludes = there.exclusive || facts.exclusive;
+                    let meets = |x: &Resource| facts.resources.iter().any(|y| meet(x, y));
+                    let disturbs = excludes || there.resources.iter().any(meets);
+                    match state {
+                        '?' => other < at,
+                        '>' => disturbs,
+                        'w' | '=' => other < at && disturbs,
+                        _ => false,
+                    }
+                };
+                let before = running + started.iter().filter(|other| **other < at).count();
+                let is_due = *state == '='
+                    && before < at_once_max
+                    && !calls.iter().enumerate().any(is_in_the_way);
+                prop_assert_eq!(started.contains(&at), is_due, "call {}", at);
+            }
+        }
     }
 }

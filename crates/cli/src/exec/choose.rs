@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use heeler_assembly::{Environment, ForkWanted};
-use heeler_core::{Latest, Record, SessionId, SessionStore, SessionSummary};
+use heeler_core::{Latest, SessionId, SessionStore, SessionSummary};
 use heeler_store::FileStore;
 use heeler_turn::checkpoint;
 
@@ -15,7 +15,7 @@ use crate::stage;
 /// A session that goes on.
 pub(crate) struct Existing {
     pub(crate) id: SessionId,
-    /// The model it was last used with.
+    /// The model that was last chosen for it.
     pub(crate) model: Option<String>,
     workspace: PathBuf,
 }
@@ -71,18 +71,11 @@ pub(crate) async fn session(
         None => return Ok(None),
     };
     let Latest { checkpoint, journal } = store.latest(id.clone(), Some(checkpoint::FORMAT)).await?;
-    // What answered because another could not was nobody's choice: its change stands right behind
-    // the failure.
-    let steps = journal.entries.windows(2).rev();
-    let mut chosen = steps.filter_map(|step| match (&step[0].record, &step[1].record) {
-        (Record::ModelFailed(_), _) => None,
-        (_, Record::SettingsChanged(settings)) => Some(settings.model.name.clone()),
-        _ => None,
-    });
-    let changed = chosen.next();
     // One that says nothing sensible is nobody's loss: the model is then that of a new session.
-    let kept = || checkpoint::settings(&checkpoint?.state).ok();
-    let model = changed.or_else(|| Some(kept()?.model.name).filter(|name| !name.is_empty()));
+    let kept = checkpoint.and_then(|kept| checkpoint::chosen(&kept.state).ok());
+    let mut chosen = kept.unwrap_or_default();
+    journal.entries.iter().for_each(|entry| chosen.take(&entry.record));
+    let model = Some(chosen.model().to_owned()).filter(|name| !name.is_empty());
     Ok(Some(Existing { id, model, workspace: journal.header.workspace.into() }))
 }
 

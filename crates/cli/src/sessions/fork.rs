@@ -9,6 +9,7 @@ use heeler_engine::{OsEntropy, SystemClock};
 use heeler_store::FileStore;
 
 use super::find;
+use crate::say::say;
 
 /// Makes a fork, and says which session it is.
 pub(super) async fn print(
@@ -19,10 +20,14 @@ pub(super) async fn print(
 ) -> Result<()> {
     let from = find(store, id).await?;
     let (id, origin) = fork(store, &from, wanted).await?;
-    Ok(writeln!(
-        out,
-        "session {id} is forked from {origin}; `heeler --resume {id}` goes on with it"
-    )?)
+    let told =
+        format!("session {id} is forked from {origin}; `heeler --resume {id}` goes on with it");
+    let printed = writeln!(out, "{told}").and_then(|()| out.flush());
+    // Who has the id from nowhere else would not find it again.
+    if printed.is_err() {
+        say(format_args!("heeler: {told}"));
+    }
+    Ok(printed?)
 }
 
 /// A new session that begins with what another has.

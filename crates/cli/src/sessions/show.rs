@@ -105,7 +105,8 @@ fn status(state: &State, id: &SessionId) -> String {
 #[derive(Default)]
 struct Inputs {
     turns: u32,
-    began: HashMap<*const Message, u32>,
+    /// With the message itself: one that is gone would leave its place to another.
+    began: HashMap<*const Message, (u32, Arc<Message>)>,
 }
 
 impl Inputs {
@@ -116,12 +117,12 @@ impl Inputs {
         }
         self.turns = state.turns;
         if let Some(last) = state.history.messages().last().filter(|m| m.role == Role::User) {
-            self.began.insert(Arc::as_ptr(last), state.turns);
+            self.began.insert(Arc::as_ptr(last), (state.turns, Arc::clone(last)));
         }
     }
 
     fn number(&self, message: &Arc<Message>) -> Option<u32> {
-        self.began.get(&Arc::as_ptr(message)).copied()
+        self.began.get(&Arc::as_ptr(message)).map(|(turn, _)| *turn)
     }
 }
 
@@ -151,4 +152,79 @@ fn print_message(message: &Message, number: Option<u32>, out: &mut dyn Write) ->
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use heeler_core::{
+        Compacted, CompactionCause, CompactionStarted, Entry, Input, ModelReplied, ModelStarted,
+        Record, Reply, Reserve, StopReason, Timestamp, TurnOutcome, Usage,
+    };
+
+    use super::*;
+
+    /// The records of a turn that says its number.
+    fn turn(turn: u32) -> Vec<Record> {
+        let (round, attempt) = (1, 1);
+        let reply = Reply {
+            blocks: vec![Block::text("Hi.")],
+            stop: StopReason::EndTurn,
+            usage: Usage::default(),
+            provider_id: None,
+        };
+        vec![
+            Record::Input(Box::new(Input::text(format!("input {turn}")))),
+            Record::ModelStarted(ModelStarted {
+                turn,
+                round,
+                attempt,
+                epoch: 0,
+                up_to: 0,
+                reserve: Reserve::default(),
+            }),
+            Record::ModelReplied(Box::new(ModelReplied {
+                turn,
+                round,
+                attempt,
+                reply,
+                cost: None,
+            })),
+            Record::TurnFinished { turn, outcome: TurnOutcome::Done },
+        ]
+    }
+
+    #[test]
+    fn a_message_that_is_gone_leaves_its_number_to_no_other() {
+        let mut state = State::new();
+        let mut inputs = Inputs::default();
+        for n in 1..=60 {
+            let mut records = turn(n);
+            if n % 3 == 0 {
+                let cut = state.history.messages().len() as u64;
+                let cause = CompactionCause::Manual;
+                records.push(Record::CompactionStarted(CompactionStarted {
+                    cut,
+                    cause,
+                    focus: None,
+                }));
+                records.push(Record::Compacted(Box::new(Compacted {
+                    summary: "Short.".into(),
+                    usage: Usage::default(),
+                    cost: None,
+                    kept: None,
+                })));
+            }
+            for record in records {
+                let seq = state.seq + 1;
+                state.apply(&Entry { seq, at: Timestamp(seq), record });
+                inputs.note(&state);
+            }
+            for message in state.history.messages() {
+                let said = message.text();
+                let number = said.strip_prefix("input ").and_then(|number| number.parse().ok());
+                assert_eq!(inputs.number(message), number, "{said}");
+            }
+        }
+        assert_eq!((state.misfits, state.turns), (0, 60));
+    }
 }

@@ -176,3 +176,16 @@ fn a_line_of_ten_million_bytes_is_bounded_everywhere() {
     let (place, _) = place.split_once(" ...]").unwrap();
     assert!(std::fs::metadata(place).unwrap().len() > 8_000_000);
 }
+
+#[test]
+fn a_fork_that_stdout_cannot_be_told_of_is_told_on_stderr() {
+    let Some(full) = full_disk() else { return };
+    let world = World::new();
+    world.exec("[[reply]]\ntext = \"Hi.\"", &["hello"]).run().exits(0);
+    let [id] = world.ids().try_into().unwrap();
+    let output = world.heeler(&["sessions", "fork", &id]).stdout(full).run().exits(2);
+    let ids = world.ids();
+    let fork = ids.iter().find(|other| **other != id).unwrap();
+    let told = format!("heeler: session {fork} is forked from ");
+    assert!(output.stderr.starts_with(&told), "{}", output.stderr);
+}

@@ -67,3 +67,35 @@ fn a_budget_holds_for_every_model_that_may_answer() {
     let told = format!("the prices of {other} are not known, so its cost cannot be limited");
     assert!(output.stderr.contains(&told), "{}", output.stderr);
 }
+
+/// A checkpoint has the settings in force, which are those of who answers.
+#[test]
+fn a_session_stays_with_the_chosen_one_across_a_checkpoint() {
+    let world = World::new();
+    let call = "[[reply]]\nblocks = [{ call = \"LS\", input = { path = \".\" } }]\n";
+    let chosen = format!("{}[[reply]]\ntext = \"one\"", call.repeat(5));
+    let server = MockServer::start(Script::parse(&chosen).unwrap());
+    world.exec_at(&server, &[&"a long prompt ".repeat(1000)]).run().exits(0);
+
+    world.write("work/long.txt", "a long line\n".repeat(1000));
+    let other = r#"
+        [script]
+        epoch = "may change"
+        [[reply]]
+        blocks = [{ call = "Read", input = { file_path = "long.txt" } }]
+        [[reply]]
+        text = "a summary"
+        [[reply]]
+        text = "from the other"
+    "#;
+    let other = world.script(other);
+    let server = MockServer::start(Script::parse(BROKE).unwrap());
+    let arguments = ["exec", "--continue", "--fallback-model", &other, "and now?"];
+    let output = world.heeler(&arguments).at(&server).env("HEELER_CONTEXT_LIMIT", "6500").run();
+    assert_eq!(output.exits(0).stdout, "from the other\n");
+    let [id] = world.ids().try_into().unwrap();
+    assert!(world.path(&format!("home/sessions/{id}.checkpoint-0")).exists());
+
+    let output = world.heeler(&["exec", "--continue", "go on"]).at(&server).run().exits(5);
+    assert!(output.stderr.contains("no money"), "{}", output.stderr);
+}

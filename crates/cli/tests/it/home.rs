@@ -108,7 +108,7 @@ fn a_full_disk_is_told_and_the_session_goes_on_once_there_is_space() {
         mount -t tmpfs -o size=256k none "$HEELER_HOME"
         # Pages are what counts: the ballast leaves room for about ten of them.
         head -c 200k /dev/zero > "$HEELER_HOME/ballast"
-        code=0; "$@" hello > first.out 2> first.err || code=$?
+        code=0; "$@" hello --result-json first.json > first.out 2> first.err || code=$?
         echo "first: $code"
         cp "$HEELER_HOME"/sessions/*.jsonl kept.jsonl
         rm "$HEELER_HOME/ballast"
@@ -123,6 +123,7 @@ fn a_full_disk_is_told_and_the_session_goes_on_once_there_is_space() {
     assert_eq!(server.violations(), [""; 0]);
     let told = world.worked("first.err");
     assert!(!told.contains("heeler: 0 tokens in"), "{told}");
+    assert!(world.worked("first.json").contains(r#""turn":1,"#), "{}", world.worked("first.json"));
     let told = told.lines().skip_while(|line| !line.contains("tokens in")).skip(1);
     expect![[r#"
         heeler: the session's journal could not be written, so the turn stopped here: cannot append to `WORLD/home/sessions/ID.jsonl` (free some space there, or set HEELER_HOME to a folder with room for new sessions): No space left on device (os error 28). Nothing that was written is lost; fix the cause and continue the session

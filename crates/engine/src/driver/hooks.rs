@@ -13,7 +13,7 @@ use heeler_core::{
 use heeler_turn::limits::ENDS_REFUSED_MAX;
 use heeler_turn::words::{INPUT_SHOWN_CHARS_MAX, stopped_by_hook};
 
-use super::Driver;
+use super::{Command, Driver};
 use crate::hooks::{Asker, answered};
 use crate::{Toolset, pipeline};
 
@@ -94,11 +94,23 @@ impl Driver {
         let moment = HookMoment::SessionEnd;
         let Some(asker) = self.asker_for(HookEvent::SessionEnd, moment.subject()) else { return };
         let clock = &self.parts.clock;
-        let deadline = clock.now().plus(SESSION_END_MILLIS_MAX);
-        tokio::select! {
-            biased;
-            _ = asker.ask(moment) => {}
-            () = clock.sleep_until(deadline) => {}
+        let mut over = clock.sleep_until(clock.now().plus(SESSION_END_MILLIS_MAX));
+        let mut told = std::pin::pin!(asker.ask(moment));
+        let mut late = Vec::new();
+        loop {
+            tokio::select! {
+                biased;
+                _ = &mut told => break,
+                () = &mut over => break,
+                // Who asks whether somebody has the session open is answered: its lease is not
+                // given back yet. All else comes too late, and is told so when it is.
+                Some(command) = self.commands.recv() => match *command {
+                    Command::State { .. } | Command::Watch { .. } => {
+                        let _ = self.obey(*command).await;
+                    }
+                    _ => late.push(command),
+                },
+            }
         }
     }
 

@@ -89,7 +89,9 @@ impl Driver {
         }
         let build = driver.parts.build.clone();
         let mut records = vec![Record::Opened(Opened { incarnation, build })];
-        if driver.state.settings != driver.parts.settings {
+        let is_chosen = driver.state.chosen.model() == driver.parts.settings.model.name;
+        // One that only stood in until now may be the chosen one from here on.
+        if driver.state.settings != driver.parts.settings || !is_chosen {
             records.push(Record::SettingsChanged(Box::new(driver.parts.settings.clone())));
         }
         driver.write(records, Durability::Written).await?;

@@ -45,6 +45,7 @@ use undo::Replaced;
 use crate::bugs::{Bug, is_on};
 use crate::calibration::Calibration;
 use crate::checkpoint;
+use crate::chosen::Chosen;
 use crate::estimate::{self, CharacterEstimate, TokenEstimate};
 use crate::history::History;
 use crate::words;
@@ -63,6 +64,8 @@ pub struct State {
     pub incarnation: u64,
     /// The settings in force.
     pub settings: Settings,
+    /// Which model was chosen, whichever is in force.
+    pub chosen: Chosen,
     /// The prompt's prefix in force.
     pub epoch: Option<Epoch>,
     /// Why the next request needs a new epoch, if it does.
@@ -140,6 +143,7 @@ impl State {
             now: Timestamp(0),
             incarnation: 0,
             settings,
+            chosen: Chosen::default(),
             epoch: None,
             epoch_due: None,
             history: History::new(Arc::clone(&estimate)),
@@ -245,6 +249,7 @@ impl State {
     }
 
     fn apply_record(&mut self, record: &Record, out: &mut Announcer) {
+        self.chosen.take(record);
         match record {
             Record::Opened(opened) => self.on_opened(opened, out),
             Record::SettingsChanged(settings) => self.on_settings(settings, out),

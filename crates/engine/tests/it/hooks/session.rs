@@ -203,3 +203,27 @@ fn the_end_is_told_and_not_waited_for() {
         assert_eq!(clock.now().since(began), 5_000);
     });
 }
+
+#[test]
+fn who_looks_while_the_end_is_told_sees_that_the_session_is_open() {
+    virtually(async {
+        let stage = stage_with(ANSWERS, [], |parts| {
+            parts.hooks = Some(hook(HookEvent::SessionEnd, |_| std::future::pending()));
+        })
+        .await;
+        stage.say("hi").await;
+        let (session, clock) = (stage.session.clone(), stage.clock.clone());
+        let began = clock.now();
+        let looked = async {
+            let watched = session.watch().await;
+            (watched.is_ok(), clock.now().since(began))
+        };
+        let renamed = async {
+            let renamed = session.rename(None).await;
+            (renamed.is_ok(), clock.now().since(began))
+        };
+        let (_, looked, renamed) = futures::join!(stage.close(), looked, renamed);
+        // What comes too late is told so when the next owner can have the session.
+        assert_eq!((looked, renamed), ((true, 0), (false, 5_000)));
+    });
+}

@@ -72,8 +72,8 @@ fn assert_same(a: &State, b: &State, entry: &Entry) {
     assert_eq!(summary(a), summary(b), "after {entry:?}");
     let tokens = |state: &State| (state.estimate_due(), state.breakdown(), state.context_limit());
     assert_eq!(tokens(a), tokens(b), "after {entry:?}");
-    let settings = heeler_turn::checkpoint::settings(&a.to_checkpoint().unwrap()).unwrap();
-    assert_eq!(settings, b.settings);
+    let chosen = heeler_turn::checkpoint::chosen(&a.to_checkpoint().unwrap()).unwrap();
+    assert_eq!(chosen, b.chosen);
     let bytes = |state: &State| String::from_utf8(state.to_checkpoint().unwrap()).unwrap();
     assert_eq!(bytes(a), bytes(b), "after {entry:?}");
 }

@@ -48,7 +48,7 @@ impl Reader<'_> {
         for script in &scripts {
             self.awk_program(script);
         }
-        if call.has_option(&["-f", "--file", "-l", "--load", "-i", "--include"]) {
+        if call.has_option(&["-f", "--file", "-E", "--exec", "-l", "--load", "-i", "--include"]) {
             self.is_open_ended();
         }
         if call.value(&["-i"]).is_some_and(|library| library.text() == "inplace") {
@@ -63,7 +63,9 @@ impl Reader<'_> {
         if word.has_hole() {
             self.changes();
         }
-        let program = awk::read(&filled(word));
+        let Some(program) = awk::read(&filled(word)) else {
+            return self.unclear("the program of awk is not understood");
+        };
         for (file, is_whole) in program.writes {
             self.changes();
             if is_whole || file.contains('/') {

@@ -126,6 +126,7 @@ impl Reader<'_> {
         }
         for words in &invocation.commands {
             self.fed(words, "{}", &Word::computed("{}"));
+            self.takers += 1;
         }
         if !only_reads {
             self.operands(invocation);

@@ -60,7 +60,8 @@ impl Reader<'_> {
         if only_reads {
             return;
         }
-        match call.rest.first() {
+        // A dash alone ends the options.
+        match call.rest.iter().find(|word| word.text() != "-") {
             Some(program) if call.has_option(&["-c"]) => self.line_of(program),
             Some(file) if !call.has_option(&["-s"]) => self.script_file(file),
             _ if call.has_option(&["-c"]) => {}
@@ -76,9 +77,9 @@ impl Reader<'_> {
     fn other_shell(&mut self, call: &Invocation<'_>) {
         let has_line = call.options.iter().any(|given| given.does == Does::RunsLine);
         match call.rest.first() {
-            Some(file) => self.script_file(file),
+            Some(file) if file.text() != "-" => self.script_file(file),
             None if has_line => {}
-            None => self.unclear("a shell runs what it reads"),
+            _ => self.unclear("a shell runs what it reads"),
         }
     }
 
@@ -102,7 +103,7 @@ impl Reader<'_> {
         {
             // It runs later, wherever that is.
             self.apart(|reader| {
-                reader.scope.may_be_anywhere();
+                reader.is_later();
                 reader.line_of(command);
             });
         }

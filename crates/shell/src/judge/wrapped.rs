@@ -71,22 +71,38 @@ impl Reader<'_> {
 
     /// What a shell reads as its program.
     pub(crate) fn input_script(&mut self) {
-        match self.scope.input.clone() {
-            Input::Text(text) => self.line_of(&text),
-            Input::Unknown => self.unclear("a shell runs what it reads"),
+        let Input::Text(text, before) = self.scope.input.clone() else {
+            return self.unclear("a shell runs what it reads");
+        };
+        let is_whole = before == self.takers;
+        self.apart(|reader| {
+            reader.scope.input = Input::Rest(reader.takers);
+            reader.line_of(&text);
+        });
+        if !is_whole {
+            self.unclear("a shell runs what another program leaves of a text");
         }
     }
 
     /// A file of which a shell reads its program.
     pub(crate) fn script_file(&mut self, word: &Word) {
         self.changes();
-        let prefix = word.known_prefix();
-        let is_stream =
-            prefix == "-" || prefix.starts_with("/dev/") || prefix.starts_with("/proc/");
         if word.leading_hole().is_some() {
-            self.unclear(&format!("the script is computed: {}", word.text()));
-        } else if is_stream {
-            self.input_script();
+            return self.unclear(&format!("the script is computed: {}", word.text()));
+        }
+        let (prefix, is_whole) = (word.known_prefix(), word.known().is_some());
+        let name = prefix.rsplit('/').next().unwrap_or_default();
+        let is_usual = name == "stdin" || name.parse::<u32>().is_ok();
+        for folder in self.scope.folders() {
+            let folder = folder.as_deref().or(is_usual.then_some("/dev/fd"));
+            let Some(full) = place::resolve(&prefix, folder) else { continue };
+            let full = full.to_lowercase();
+            let lies_in = |top: &str| full.starts_with(top) || !is_whole && top.starts_with(&full);
+            if is_whole && matches!(full.as_str(), "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") {
+                self.input_script();
+            } else if lies_in("/dev/") || lies_in("/proc/") {
+                self.unclear("a shell runs what a descriptor holds");
+            }
         }
     }
 

@@ -3,6 +3,13 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+use super::brackets;
+
+/// Words that a value follows.
+const REGEX_BEHIND: [&str; 8] = ["print", "printf", "return", "in", "else", "do", "exit", "case"];
+/// How far back the beginning of a condition is looked for.
+const CONDITION_TOKENS_MAX: usize = 256;
+
 /// What a program does besides printing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Program {
@@ -15,9 +22,9 @@ pub(crate) struct Program {
     pub(crate) loads: bool,
 }
 
-/// Reads a program. Total: what is no awk gives what it looks like.
-pub(crate) fn read(text: &str) -> Program {
-    let tokens = tokens(text);
+/// Reads a program; none where it could be meant in two ways. What is no awk gives what it looks like.
+pub(crate) fn read(text: &str) -> Option<Program> {
+    let tokens = tokens(text)?;
     let mut program = Program::default();
     let (mut depth, mut print): (usize, Option<usize>) = (0, None);
     for (index, token) in tokens.iter().enumerate() {
@@ -47,7 +54,7 @@ pub(crate) fn read(text: &str) -> Program {
             _ => {}
         }
     }
-    program
+    Some(program)
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +95,7 @@ fn target(tokens: &[Token]) -> (String, bool) {
     }
 }
 
-fn tokens(text: &str) -> Vec<Token> {
+fn tokens(text: &str) -> Option<Vec<Token>> {
     let mut chars = text.chars().peekable();
     let mut tokens: Vec<Token> = Vec::new();
     while let Some(c) = chars.next() {
@@ -100,8 +107,8 @@ fn tokens(text: &str) -> Vec<Token> {
                 continue;
             }
             '"' => Token::Text(quoted(&mut chars)),
-            '/' if begins_regex(tokens.last()) => {
-                regex(&mut chars);
+            '/' if begins_regex(&tokens)? => {
+                regex(&mut chars)?;
                 Token::Regex
             }
             '|' if chars.next_if_eq(&'|').is_some() => Token::Sign('o'),
@@ -115,7 +122,7 @@ fn tokens(text: &str) -> Vec<Token> {
                 Token::Redirect
             }
             c if c.is_ascii_digit() => {
-                while chars.next_if(|c| c.is_ascii_alphanumeric() || *c == '.').is_some() {}
+                while chars.next_if(|c| c.is_ascii_digit() || *c == '.').is_some() {}
                 Token::Number
             }
             c if c.is_alphabetic() || c == '_' => {
@@ -129,18 +136,43 @@ fn tokens(text: &str) -> Vec<Token> {
         };
         tokens.push(token);
     }
-    tokens
+    Some(tokens)
 }
 
-/// After a value a slash divides.
-fn begins_regex(before: Option<&Token>) -> bool {
+/// After a value a slash divides. Behind some words, and what may add one, it depends on the awk.
+fn begins_regex(before: &[Token]) -> Option<bool> {
     match before {
-        Some(Token::Name(name)) => {
-            matches!(name.as_str(), "print" | "printf" | "return" | "in" | "getline")
-        }
-        Some(Token::Text(_) | Token::Regex | Token::Number | Token::Sign(')' | ']' | '$')) => false,
-        _ => true,
+        [.., Token::Name(name)] => match name.as_str() {
+            "length" | "getline" => None,
+            name => Some(REGEX_BEHIND.contains(&name)),
+        },
+        [.., Token::Sign(one @ ('+' | '-')), Token::Sign(two)] if one == two => None,
+        [.., Token::Sign(')')] => closes_condition(before),
+        [.., Token::Text(_) | Token::Regex | Token::Number | Token::Sign(']')] => Some(false),
+        _ => Some(true),
     }
+}
+
+/// Whether the bracket at the end closes what stands behind `if`, `while` or `for`; none where the one
+/// that opens it is too far.
+fn closes_condition(tokens: &[Token]) -> Option<bool> {
+    let tokens = &tokens[tokens.len().saturating_sub(CONDITION_TOKENS_MAX)..];
+    let mut depth = 0_usize;
+    let open = tokens.iter().rposition(|token| {
+        match token {
+            Token::Sign(')') => depth += 1,
+            Token::Sign('(') => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    })?;
+    if open == 0 && tokens.len() == CONDITION_TOKENS_MAX {
+        return None;
+    }
+    Some(match tokens[..open].last() {
+        Some(Token::Name(name)) => matches!(name.as_str(), "if" | "while" | "for"),
+        _ => false,
+    })
 }
 
 fn quoted(chars: &mut Peekable<Chars<'_>>) -> String {
@@ -162,15 +194,13 @@ fn quoted(chars: &mut Peekable<Chars<'_>>) -> String {
     text
 }
 
-fn regex(chars: &mut Peekable<Chars<'_>>) {
-    let mut in_brackets = false;
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => drop(chars.next()),
-            '[' => in_brackets = true,
-            ']' => in_brackets = false,
-            '/' if !in_brackets => return,
-            '\n' => return,
+fn regex(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
+    loop {
+        match chars.next()? {
+            '\\' => drop(chars.next()?),
+            '[' => brackets(chars, Some('\\'))?,
+            '/' => return Some(()),
+            '\n' => return None,
             _ => {}
         }
     }
@@ -183,7 +213,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Expect) {
-        let program = read(text);
+        let Some(program) = read(text) else { return expected.assert_eq("not understood") };
         let mut found = format!("writes {:?}, runs {:?}", program.writes, program.runs);
         if program.connects {
             found.push_str(", connects");
@@ -213,6 +243,20 @@ mod tests {
             "BEGIN { s = \"/inet/tcp/0/x/80\"; s |& getline }",
             expect!["writes [], runs [None], connects"],
         );
+        let runs = || expect![[r#"writes [], runs [Some("x")]"#]];
+        check("BEGIN{if(0);else /\"/;system(\"x\");/\"/}", runs());
+        check("BEGIN{do /\"/;while(0);system(\"x\");/\"/}", runs());
+        check("BEGIN{if((1))/\"/;system(\"x\");/\"/}", runs());
+        check("{exit /\"/;system(\"x\");/\"/}", runs());
+        check("BEGIN{$/\"/;system(\"x\");/\"/}", runs());
+        check("BEGIN{/[[:alpha:]/\"]/;system(\"x\");/\"/}", runs());
+        check("BEGIN{/[]/\"]/;system(\"x\");/\"/}", runs());
+        check("BEGIN{x=1system(\"x\")}", runs());
+        check("{ print (1 + 2) / 3 \" a/b\"; print $1/$2, n/NR, 1e3/2 }", nothing());
+        check("{ sub(/[^/]*$/, \"\"); gsub(/[][\\/]/, \"\") }", nothing());
+        for text in ["BEGIN{x++ / 2; y=\"/\"}", "{print length /2/ 3}", "/a[b/", "/a\n/"] {
+            check(text, expect!["not understood"]);
+        }
         check("@include \"x\"", expect!["writes [], runs [], loads"]);
     }
 }

@@ -3,6 +3,8 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+use super::brackets;
+
 /// What a script does besides printing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Script {
@@ -33,11 +35,13 @@ impl Reader<'_> {
             '{' | '}' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x'
             | 'F' | 'z' => {}
             'a' | 'i' | 'c' => self.text(),
-            ':' | 'b' | 't' | 'T' => {
-                self.until(|c| matches!(c, '\n' | ';' | '}'));
+            // What comes behind a blank is another command to some.
+            ':' | 'b' | 't' | 'T' | 'v' => {
+                self.skip(|c| c == ' ' || c == '\t');
+                self.until(|c| c.is_whitespace() || matches!(c, ';' | '}'));
             }
             'q' | 'Q' | 'l' | 'L' => self.skip(|c| c == ' ' || c.is_ascii_digit()),
-            'r' | 'R' | 'v' | '#' => {
+            'r' | 'R' | '#' => {
                 self.line();
             }
             'w' | 'W' => {
@@ -46,13 +50,15 @@ impl Reader<'_> {
             }
             'e' => {
                 let line = self.line();
-                self.script.runs.push((!line.is_empty()).then_some(line));
+                // A backslash joins lines, or goes away.
+                let is_known = !line.is_empty() && !line.contains('\\');
+                self.script.runs.push(is_known.then_some(line));
             }
             's' => self.substitute()?,
             'y' => {
                 let end = self.chars.next()?;
-                self.delimited(end)?;
-                self.delimited(end)?;
+                self.plain(end)?;
+                self.plain(end)?;
             }
             _ => return None,
         }
@@ -84,7 +90,7 @@ impl Reader<'_> {
     fn substitute(&mut self) -> Option<()> {
         let end = self.chars.next()?;
         self.delimited(end)?;
-        self.delimited(end)?;
+        self.plain(end)?;
         loop {
             match self.chars.peek() {
                 Some('e') => {
@@ -107,29 +113,25 @@ impl Reader<'_> {
 
     /// Goes past the next delimiter that is not escaped and not in brackets.
     fn delimited(&mut self, end: char) -> Option<()> {
-        let mut bracket = None;
         loop {
-            let c = self.chars.next()?;
-            match (c, bracket) {
-                ('\\', None) => {
-                    self.chars.next()?;
-                }
-                (c, None) if c == end => return Some(()),
-                ('[', None) if self.closes_bracket(end) => bracket = Some(0),
-                (']', Some(length)) if length > 0 => bracket = None,
-                ('^', Some(0)) => {}
-                (_, Some(length)) => bracket = Some(length + 1),
+            match self.chars.next()? {
+                '\\' => drop(self.chars.next()?),
+                c if c == end => return Some(()),
+                '[' => brackets(&mut self.chars, None)?,
                 _ => {}
             }
         }
     }
 
-    /// Whether brackets begin here: there is an end to them before the line's.
-    fn closes_bracket(&self, end: char) -> bool {
-        let rest: String = self.chars.clone().take_while(|c| *c != '\n').collect();
-        let inside = rest.strip_prefix('^').unwrap_or(&rest);
-        let close = inside.char_indices().skip(1).find(|(_, c)| *c == ']').map(|(at, _)| at);
-        close.is_some_and(|at| inside[at..].contains(end))
+    /// The same where brackets mean nothing: it is no expression.
+    fn plain(&mut self, end: char) -> Option<()> {
+        loop {
+            match self.chars.next()? {
+                '\\' => drop(self.chars.next()?),
+                c if c == end => return Some(()),
+                _ => {}
+            }
+        }
     }
 
     /// The text of `a`, `i` and `c`: a line, and those after it as long as they end with `\`.
@@ -182,6 +184,8 @@ mod tests {
         check("/<main>:/,/ret/p", nothing());
         check("s#v1/users#v2/users#g", nothing());
         check("s/[/]e/x/", nothing());
+        check("s/[^]/]*$/[/;s/[[:alpha:]/]/]/;y/[/]/", nothing());
+        check(":a;N;ta;v 4.2;s/a/b/", nothing());
         check("2i\\\n e w run\n$!d", nothing());
         check(r"s/.*([A-Z_]+).*/\1/", nothing());
         check("e", expect!["writes [], runs [None]"]);
@@ -189,6 +193,16 @@ mod tests {
         check("s/a/b/ge", expect!["writes [], runs [None]"]);
         check(r"\,x,{s/a/b/pw out", expect![[r#"writes ["out"], runs []"#]]);
         check("/x/w /etc/x", expect![[r#"writes ["/etc/x"], runs []"#]]);
+        let runs = || expect![[r#"writes [], runs [Some("x")]"#]];
+        check("s/a/[/;e x\n# ]/", runs());
+        check("y/[/b/;e x\n# ]/z/", runs());
+        check("v;e x", runs());
+        check("v 4.2 e x", runs());
+        check(":a e x", runs());
+        check("s/[[:alpha:]/]/;#/;e x", runs());
+        check("s/[]/]/;#/;e x", runs());
+        check("e y\\\nx", expect!["writes [], runs [None]"]);
+        check("s/[/b/", expect!["not understood"]);
         check("s/a/b", expect!["not understood"]);
         check("k", expect!["not understood"]);
     }

@@ -40,6 +40,13 @@ pub(super) const PROGRAMS: &[Program] = &[
     ]),
     reads("awk gawk mawk nawk original-awk").special(Special::Awk).options(&[
         takes("-F --field-separator -v --assign -f --file -E --exec -e --source -i --include -l --load"),
+        Option_ {
+            names: "-W",
+            takes: true,
+            optional: false,
+            does: Does::Asks(crate::line::ConcernKind::NotUnderstood, "-W means other options of awk"),
+        },
+        doubts("-D --debug").attached(),
         writes("-o --pretty-print -d --dump-variables -p --profile").attached(),
     ]),
     changes("jq yq").options(&[

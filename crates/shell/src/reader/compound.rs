@@ -1,5 +1,7 @@
 //! Lists, pipelines, loops, functions.
 
+use std::rc::Rc;
+
 use brush_parser::ast::{
     AndOr, AndOrList, BinaryPredicate, Command, CommandPrefixOrSuffixItem, CompoundCommand,
     CompoundList, ExtendedTestExpr, FunctionDefinition, IoFileRedirectKind, IoFileRedirectTarget,
@@ -62,6 +64,10 @@ impl Reader<'_> {
     /// Does this as something that the line may do again, from where it then is.
     fn repeatedly(&mut self, act: impl FnOnce(&mut Self)) {
         let (before, relied) = (self.scope.standing(), self.relied);
+        // In another round others have read.
+        if matches!(self.scope.input, Input::Text(..)) {
+            self.takers += 1;
+        }
         act(self);
         if self.scope.has_moved(&before) {
             self.is_open_ended();
@@ -201,7 +207,7 @@ impl Reader<'_> {
         self.within.push(name);
         // It runs when it is called, wherever that is.
         self.apart(|reader| {
-            reader.scope.may_be_anywhere();
+            reader.is_later();
             reader.with_redirects(function.body.1.as_ref(), |reader| {
                 reader.compound(&function.body.0);
             });
@@ -254,19 +260,28 @@ impl Reader<'_> {
 
     pub(super) fn redirect(&mut self, redirect: &IoRedirect) {
         match redirect {
-            IoRedirect::File(_, kind, target) => self.file_redirect(kind, target),
+            IoRedirect::File(descriptor, kind, target) => {
+                self.file_redirect(*descriptor, kind, target);
+            }
             IoRedirect::OutputAndError(word, _) => {
                 self.seen.extend(second::redirection(&word.value));
                 self.target(&word.value);
             }
-            IoRedirect::HereDocument(_, document) => {
+            IoRedirect::HereDocument(descriptor, document) => {
                 let text = self.here_document(document);
-                self.scope.input = Input::Text(text);
+                self.reads(*descriptor, text);
             }
-            IoRedirect::HereString(_, word) => {
+            IoRedirect::HereString(descriptor, word) => {
                 let text = self.one_word(&word.value);
-                self.scope.input = Input::Text(text);
+                self.reads(*descriptor, text);
             }
+        }
+    }
+
+    /// What another descriptor holds, a shell only reads when it is told so.
+    fn reads(&mut self, descriptor: Option<i32>, text: Word) {
+        if descriptor.unwrap_or(0) == 0 {
+            self.scope.input = Input::Text(Rc::new(text), self.takers);
         }
     }
 
@@ -282,24 +297,39 @@ impl Reader<'_> {
         if document.requires_expansion { self.document(&text) } else { Word::literal(&text) }
     }
 
-    fn file_redirect(&mut self, kind: &IoFileRedirectKind, target: &IoFileRedirectTarget) {
+    fn file_redirect(
+        &mut self,
+        descriptor: Option<i32>,
+        kind: &IoFileRedirectKind,
+        target: &IoFileRedirectTarget,
+    ) {
+        use IoFileRedirectKind as K;
+        let reads = matches!(kind, K::Read | K::DuplicateInput);
+        if descriptor.map_or(reads || matches!(kind, K::ReadAndWrite), |number| number == 0) {
+            self.scope.input = Input::Unknown;
+        }
         let word = match target {
-            IoFileRedirectTarget::Filename(word) | IoFileRedirectTarget::Duplicate(word) => {
+            IoFileRedirectTarget::Filename(word) => &word.value,
+            IoFileRedirectTarget::Duplicate(word) => {
+                // By another descriptor the same may be read.
+                if !matches!(word.value.as_str(), "1" | "2" | "-") {
+                    self.takers += 1;
+                }
                 &word.value
             }
             IoFileRedirectTarget::Fd(_) => return,
             IoFileRedirectTarget::ProcessSubstitution(_, shell) => {
-                self.scope.input = Input::Unknown;
-                return self.subshell(shell);
+                return self.apart(|reader| {
+                    reader.share_input();
+                    reader.subshell(shell);
+                });
             }
         };
         let Some(seen) = second::redirection(word) else { return };
         self.seen.push(seen);
-        let reads = matches!(kind, IoFileRedirectKind::Read | IoFileRedirectKind::DuplicateInput);
         if !reads {
             return self.target(word);
         }
-        self.scope.input = Input::Unknown;
         let word = self.one_word(word);
         if is_connection(&word.known_prefix()) {
             self.concern(ConcernKind::Leaves, "opens a connection to the network");
@@ -343,7 +373,7 @@ impl Reader<'_> {
     pub(super) fn process(&mut self, item: &CommandPrefixOrSuffixItem) -> Option<Word> {
         let CommandPrefixOrSuffixItem::ProcessSubstitution(_, shell) = item else { return None };
         self.apart(|reader| {
-            reader.scope.input = Input::Unknown;
+            reader.share_input();
             reader.subshell(shell);
         });
         Some(Word::computed(&shell.to_string()))

@@ -4,7 +4,7 @@ use brush_parser::word::{
     Parameter, ParameterExpr, ParameterTransformOp, TildeExpr, WordPiece, WordPieceWithSource,
 };
 
-use super::{Input, Reader};
+use super::Reader;
 use crate::line::Command;
 use crate::parse;
 use crate::word::{Atom, Hole, HoleKind, Word, ansi_c};
@@ -141,7 +141,7 @@ impl Reader<'_> {
         };
         let before = self.commands().len();
         self.apart(|reader| {
-            reader.scope.input = Input::Unknown;
+            reader.share_input();
             reader.program(&program);
         });
         let within = self.commands().get(before..).unwrap_or_default();

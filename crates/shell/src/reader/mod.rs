@@ -47,6 +47,8 @@ pub(crate) struct Reader<'a> {
     values: Values,
     /// How often something was let be since the folder is one in the private temp.
     relied: usize,
+    /// How many programs may have taken something of what they share with others.
+    pub(crate) takers: usize,
     /// The whole line.
     text: &'a str,
     scripts_depth: usize,
@@ -65,6 +67,7 @@ impl<'a> Reader<'a> {
             within: Vec::new(),
             values: Values::default(),
             relied: 0,
+            takers: 0,
             text,
             scripts_depth: 0,
             seen: Vec::new(),
@@ -211,6 +214,19 @@ impl<'a> Reader<'a> {
         let scope = self.scope.clone();
         act(self);
         self.scope = scope;
+    }
+
+    /// What is read from here on may be taken from a text, but surely not the whole of it.
+    pub(crate) fn share_input(&mut self) {
+        if self.scope.input != Input::Unknown {
+            self.scope.input = Input::Rest(self.takers);
+        }
+    }
+
+    /// What comes runs when it is called, wherever that is.
+    pub(crate) fn is_later(&mut self) {
+        self.scope.may_be_anywhere();
+        self.share_input();
     }
 
     /// Something is written to the path that a word names.

@@ -1,6 +1,7 @@
 //! What a subshell has of its own: the folder it works in, and what its variables hold.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::word::Word;
 
@@ -26,8 +27,10 @@ pub(crate) struct Scope {
 pub(crate) enum Input {
     /// What cannot be told: a pipe, a file.
     Unknown,
-    /// Text that the line itself holds.
-    Text(Word),
+    /// Text that the line itself holds, and how many programs had read by then.
+    Text(Rc<Word>, usize),
+    /// The lines of the script that it stands in itself, or what is left of a text; the same.
+    Rest(usize),
 }
 
 /// What a command that may not run, or may fail, could have left as it was.

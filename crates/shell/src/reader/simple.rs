@@ -4,9 +4,16 @@ use brush_parser::ast::{
     Assignment, AssignmentName, AssignmentValue, CommandPrefixOrSuffixItem, SimpleCommand,
 };
 
-use super::Reader;
+use super::{Input, Reader};
 use crate::second;
 use crate::word::Word;
+
+/// Programs that read nothing, or run what the workspace holds.
+const IDLE: [&str; 25] = [
+    ":", "[", "cargo", "cd", "declare", "echo", "exit", "export", "false", "go", "local", "ls",
+    "make", "mkdir", "npm", "printf", "pwd", "readonly", "return", "set", "sleep", "test", "touch",
+    "true", "unset",
+];
 
 impl Reader<'_> {
     pub(super) fn simple(&mut self, command: &SimpleCommand) {
@@ -28,10 +35,36 @@ impl Reader<'_> {
         if !sources.is_empty() && !is_test {
             self.seen.push(second::command(sources.iter().map(String::as_str)));
         }
+        if let Input::Rest(before) = outer
+            && before != self.takers
+        {
+            self.unclear("a program may take lines of the script that it stands in");
+        }
+        let has_own = self.scope.input != outer;
+        if has_own && let Input::Text(_, before) = &mut self.scope.input {
+            *before = self.takers;
+        }
         if !words.is_empty() {
             self.judge(&words);
         }
-        self.scope.input = outer;
+        let own = has_own.then(|| std::mem::replace(&mut self.scope.input, outer));
+        self.takes(&words, own.as_ref());
+    }
+
+    /// Notes whether a command may have taken something of what it shares with others.
+    fn takes(&mut self, words: &[Word], own: Option<&Input>) {
+        let name = words.first().map(Word::text);
+        let is = |names: &[&str]| name.as_deref().is_some_and(|name| names.contains(&name));
+        // What they redirect stays so.
+        let stays = is(&["exec", "command", "builtin"]);
+        if stays && own.is_some() && matches!(self.scope.input, Input::Rest(_)) {
+            self.unclear("a shell goes on with what it reads");
+        }
+        let is_idle = own.is_none() && (name.is_none() || is(&IDLE));
+        let shares = self.scope.input != Input::Unknown;
+        if shares && !is_idle && (stays || !matches!(own, Some(Input::Text(..)))) {
+            self.takers += 1;
+        }
     }
 
     fn prefix_item(&mut self, item: &CommandPrefixOrSuffixItem) {

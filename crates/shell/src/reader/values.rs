@@ -25,6 +25,8 @@ const INTEGERS: [&str; 7] =
     ["RANDOM", "SRANDOM", "OPTIND", "SECONDS", "LINENO", "HISTCMD", "BASH_ARGV0"];
 /// Builtins whose words are names, which may have subscripts.
 const NAMING: [&str; 5] = ["unset", "read", "mapfile", "readarray", "getopts"];
+/// Options of builtins with such a word.
+const OPTIONS: [&str; 4] = ["-v", "-p", "-np", "-fp"];
 /// Builtins that declare.
 const DECLARING: [&str; 5] = ["declare", "typeset", "local", "export", "readonly"];
 /// Commands that print a number and nothing else.
@@ -57,6 +59,11 @@ impl Reader<'_> {
                 self.unclear(WHY);
             }
             self.values.odd.insert(name.to_owned());
+            // Where the variable is a word, this is an option with the name of another.
+            let text = value.map(literal).unwrap_or_default();
+            if text.contains('[') && OPTIONS.iter().any(|option| text.starts_with(option)) {
+                self.unclear(WHY);
+            }
         } else if let Some(value) = value {
             // Where this one is evaluated, so are those that it names.
             let names = names_in(value);
@@ -118,7 +125,7 @@ impl Reader<'_> {
             // What it is given is expanded once more.
             "compgen" => {
                 let expands = |word: &Word| word.has_hole() || literal(word).contains(['$', '`']);
-                if behind(&["-W"]).any(expands) {
+                if attached(words, 'W', "abcdefgjkprsuv").iter().any(expands) {
                     self.unclear("compgen runs what its words hold");
                 }
             }
@@ -131,8 +138,8 @@ impl Reader<'_> {
                     words.iter().for_each(|word| self.may_be_named(word));
                 }
             }
-            "printf" => behind(&["-v"]).for_each(|word| self.names(word)),
-            "wait" => behind(&["-p"]).for_each(|word| self.names(word)),
+            "printf" => attached(words, 'v', "").iter().for_each(|word| self.names(word)),
+            "wait" => attached(words, 'p', "fn").iter().for_each(|word| self.names(word)),
             name if NAMING.contains(&name) => words.iter().for_each(|word| self.names(word)),
             name if DECLARING.contains(&name) => {
                 let is_integer = words.iter().map(literal).any(|word| {
@@ -205,6 +212,20 @@ impl Reader<'_> {
             && !literal(value).contains(['[', '`', '$'])
             && holes(value).all(is_plain)
     }
+}
+
+/// What may be the values of an option of one letter, before which these may stand: what comes behind it
+/// in the same word, or the next.
+fn attached(words: &[Word], letter: char, before: &str) -> Vec<Word> {
+    let value = |(index, word): (usize, &Word)| {
+        let text = literal(word);
+        let rest = text.strip_prefix('-')?.trim_start_matches(|c| before.contains(c));
+        match rest.strip_prefix(letter)? {
+            "" => words.get(index + 1).cloned(),
+            rest => Some(word.skip(text.chars().count() - rest.chars().count())),
+        }
+    };
+    words.iter().enumerate().filter_map(value).collect()
 }
 
 /// Whether what stands in a hole is a number.

@@ -68,6 +68,11 @@ impl Reader<'_> {
         if self.takes_word("time") {
             self.blanks();
             self.takes_word("-p");
+            self.blanks();
+            // `time -- a` runs a; any other option would be the name of a command.
+            if self.peek() == Some(b'-') {
+                return Err(Trouble::Error);
+            }
             return self.deeper(Self::pipeline);
         }
         self.command()?;

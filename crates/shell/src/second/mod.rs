@@ -267,6 +267,8 @@ mod tests {
         refused(Trouble::Error, &["\"${a#'b'}\"", "${a:-<(b)}", "a<(b)", "a !(b)", "$(('a'))"]);
         refused(Trouble::Error, &["a[b c]=d", "{a}> b", "a <<< 2> b", "a==(b)", "echo a=(b)"]);
         refused(Trouble::Error, &["coproc a", "select a in b; do c; done", "x=1 time a", "> a if"]);
+        refused(Trouble::Error, &["{a[x]}> b", "a {b[c[d]]}<b", "a <b {c[$x]}<<<d"]);
+        refused(Trouble::Error, &["time -- a", "time -p -- a", "time -p -p a", "! time -v a"]);
     }
 
     #[test]

@@ -54,6 +54,8 @@ impl<'t> Reader<'t> {
     /// A word right before a redirection may be its descriptor, or the variable that gets it.
     fn is_no_descriptor(&self, word: &str) -> Result<(), Trouble> {
         let inside = word.strip_prefix('{').and_then(|word| word.strip_suffix('}'));
+        // With a subscript too, which bash evaluates.
+        let inside = inside.and_then(|inside| inside.split('[').next());
         let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
         match self.peek() {
             Some(b'<' | b'>') if is_number || inside.is_some_and(is_name) => Err(Trouble::Error),

@@ -62,6 +62,8 @@ fn options_that_run_or_write_something_stay_in_the_box() {
         ("jobs -x git push", "jobs"),
         ("arch -arm64 git push", "arch"),
         ("awk -f a.awk b", "awk"),
+        ("gawk -E a.awk", "gawk"),
+        ("gawk -D -f a.awk", "gawk"),
         ("journalctl --cursor-file=F", "journalctl"),
         ("bat cache --build --target x", "bat"),
         ("hyperfine ./evil.sh", "hyperfine"),

@@ -7,6 +7,8 @@ mod corpus;
 #[cfg(test)]
 mod disguises;
 #[cfg(test)]
+mod inputs;
+#[cfg(test)]
 mod let_out;
 #[cfg(test)]
 mod limits;

@@ -148,6 +148,16 @@ fn a_turn_that_was_stopped_before_does_not_swallow_the_prompt() {
 }
 
 #[test]
+fn a_prompt_that_waits_when_the_run_is_told_to_end_is_left_for_the_next() {
+    let (world, _) = left_asking();
+    go_on(&world, ASKS, &["second"]).exits(0);
+    kill_process(owner_of(&world), Signal::TERM).unwrap();
+    wait_until_gone(&world);
+    let output = world.exec(ANSWERS, &["--continue"]).run().exits(0);
+    assert_eq!(output.stdout, "to the second\n");
+}
+
+#[test]
 fn who_stops_the_turn_stops_the_run() {
     let (world, id) = left_asking();
     let stalls = "[[reply]]\ntext = \"to the second\"\nstall = { events = 1 }\n";

@@ -308,6 +308,15 @@ impl<'w> Invocation<'w> {
         length
     }
 
+    /// Whether a value would be an option that does more. What is cut short may be another option than
+    /// it seems to be, without a value.
+    fn is_more(&self, value: &Word) -> bool {
+        let text = value.text();
+        let known = [self.program.options, self.program.everywhere, self.top.everywhere];
+        let name = text.split('=').next().unwrap_or_default();
+        exact(name, &known).is_some_and(|(option, _)| option.does.is_more())
+    }
+
     /// Notes an option; the number of words it has.
     fn note(
         &mut self,
@@ -336,6 +345,9 @@ impl<'w> Invocation<'w> {
         }
         let takes_next = option.takes && attached.is_none();
         let value = if takes_next { next.cloned() } else { attached };
+        if takes_next && next.is_some_and(|word| self.is_more(word)) {
+            self.is_doubtful = true;
+        }
         self.options.push(Given { name, does: option.does, value });
         if takes_next { 2 } else { 1 }
     }

@@ -5,7 +5,7 @@ use super::table::*;
 pub(super) const PROGRAMS: &[Program] = &[
     changes("make gmake bmake").special(Special::Make).options(&[
         enters("-C --directory"),
-        takes("-f --file --makefile -I --include-dir -j --jobs -l --load-average -o --old-file -W --what-if --eval"),
+        takes("-f --file --makefile -I --include-dir -o --old-file -W --what-if --eval"),
     ]),
     changes("cargo").everywhere(&[
         decides("--config", "decides which programs cargo runs").valued(),
@@ -48,11 +48,12 @@ pub(super) const PROGRAMS: &[Program] = &[
             enters("-C"),
         ]),
     ]),
-    changes("gcc g++ cc c++ clang clang++ tcc cl ld ld.lld gold lld mold as nasm yasm")
+    changes("gcc g++ cc c++ clang clang++ tcc cl")
         .long_options()
         .options(&[writes("-o"), takes("-I -L -l -D -U -x -include -isystem -MF -MT -MQ -T")]),
+    changes("ld ld.lld gold lld mold as nasm yasm").long_options().options(&[writes("-o"), takes("-I -L -l -T")]),
     changes("cmake").operands(Operands::Read).options(&[
-        takes("-S -G -T -A -C -D -U --preset --parallel -j --target -t --config"),
+        takes("-S -G -T -A -C -D -U --preset --target -t --config"),
         writes("-B --install-prefix --prefix"),
         takes("--build --install"),
         runs_rest("-E"),
@@ -64,7 +65,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("make_directory").operands(Operands::Write(0)),
     changes("ninja samu").options(&[enters("-C"), takes("-f -j -k -l -d -t -w")]),
     changes("meson").verbs(&[changes("setup compile test install dist configure init rewrite subprojects wrap devenv")]),
-    changes("ctest").options(&[takes("-R -E -L -LE -j -C --timeout"), writes("-O --output-log")]),
+    changes("ctest").options(&[takes("-R -E -L -LE -C --timeout"), writes("-O --output-log")]),
     changes("mvn mvnw").options(&[takes("-f -s -P -pl -D -T -rf --file --settings --projects")]),
     changes("gradle gradlew").options(&[takes("-p -b -c -I -x -P -D --tests --configuration")]),
     changes("ant sbt bazel bazelisk buck buck2 pants just task rake scons waf tup nix-build"),

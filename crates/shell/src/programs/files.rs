@@ -7,12 +7,16 @@ const ARCHIVE: &[Option_] = &[
     takes(
         "-f --file -b --blocking-factor -X --exclude-from -T --files-from -H --format -g --listed-incremental \
          -K --starting-file -N --newer --after-date -V --label --exclude --transform --xform --owner --group \
-         --mode --mtime --strip-components --level --sort --suffix --warning --quoting-style --occurrence",
+         --mode --mtime --strip-components --level --sort --suffix --warning --quoting-style -L --tape-length",
     ),
     takes("-C --directory --cd"),
     writes("--index-file --volno-file"),
+    writes("--one-top-level").attached(),
+    flag("--occurrence").attached(),
     runs_program("-I --use-compress-program"),
-    runs_line("--to-command -F --info-script --new-volume-script --rsh-command --rmt-command"),
+    runs_line(
+        "--to-command --set-mtime-command -F --info-script --new-volume-script --rsh-command --rmt-command",
+    ),
     Option_ { names: "--checkpoint-action", takes: true, optional: false, does: Does::RunsAction },
     loses("--remove-files", "tar removes what it packed"),
     loses("--recursive-unlink -U --unlink-first", "tar removes what is in its way"),
@@ -28,7 +32,7 @@ pub(super) const PROGRAMS: &[Program] = &[
          cmp sha1sum sha224sum sha256sum sha384sum sha512sum md5sum b2sum cksum sum shasum md5 \
          namei lsattr getfacl findmnt mountpoint tac which whereis locate",
     ),
-    reads("mktemp").operands(Operands::Change).options(&[writes("-p --tmpdir"), alters("-d")]),
+    reads("mktemp").operands(Operands::Change).options(&[writes("-p"), writes("--tmpdir").attached(), alters("-d")]),
     reads("tree").options(&[writes("-o"), alters("-R"), takes("-L -I -P --filelimit --charset")]),
     reads("file").options(&[alters("-C --compile"), takes("-m --magic-file -F --separator -f --files-from -e")]),
     reads("xxd").operands(Operands::Write(1)),
@@ -82,11 +86,16 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("trash trash-put gio"),
     reads("dd").special(Special::Dd),
     changes("chmod").special(Special::Chmod).options(&[takes("--reference"), flag("-R --recursive -v -f -c")]),
-    changes("chown chgrp chattr chcon setfattr").operands(Operands::Write(1)).options(&[takes("--reference --from -n -v")]),
+    changes("chown chgrp chcon")
+        .operands(Operands::Write(1))
+        .options(&[takes("--from"), edits("--reference", 0).valued()]),
+    changes("chattr").operands(Operands::Write(0)).options(&[takes("-v -p")]),
+    changes("setfattr").operands(Operands::Write(0)).options(&[takes("-n --name -v --value -x --remove")]),
     changes("setfacl").operands(Operands::Write(0)).options(&[takes("-m -x -M -X --modify --remove")]),
     changes("tar gtar bsdtar").options(ARCHIVE).special(Special::Tar),
     changes("zip").operands(Operands::Write(0)).options(&[
-        takes("-b -i -n -t -tt -x -P -s -O --out"),
+        takes("-b -i -n -t -tt -x -P -s"),
+        writes("-O --out -lf --logfile-path"),
         runs_line("-TT --unzip-command"),
         loses("-m --move", "zip removes what it packed"),
     ]),
@@ -99,8 +108,9 @@ pub(super) const PROGRAMS: &[Program] = &[
     ]),
     changes("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 compress uncompress pigz pbzip2 lzma unlzma brotli")
         .operands(Operands::Write(0))
-        .options(&[takes("-S --suffix -T --threads -b"), writes("-o --output -O"), flag("-c --stdout -d -k"), only_reads("-l --list -t --test")]),
-    reads("zcat bzcat xzcat zstdcat gzcat lzcat zless zmore zgrep zegrep zdiff"),
+        .options(&[takes("-S --suffix"), flag("-T --threads -b").attached(), writes("-o --output -O"), flag("-c --stdout -d -k"), only_reads("-l --list -t --test")]),
+    reads("zcat bzcat xzcat gzcat lzcat zless zmore zgrep zegrep zdiff"),
+    reads("zstdcat").options(&[writes("-o"), alters("--rm")]),
     changes("cpio").options(&[writes("-O -F --file"), enters("-D --directory"), takes("-H --format -R --owner"), runs_program("--rsh-command")]),
     changes("ar ranlib").options(&[
         decides("--plugin", "a library is loaded into the program").valued(),

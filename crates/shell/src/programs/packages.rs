@@ -22,7 +22,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         changes("explore").operands(Operands::Command(1)),
         changes("pack").options(&[writes("--pack-destination")]),
     ]),
-    changes("pnpm").special(Special::Runner).options(&[takes("--filter -F -C --dir -w")]).verbs(&[
+    changes("pnpm").special(Special::Runner).options(&[takes("--filter -F -C --dir")]).verbs(&[
         reads("list ls why root bin licenses"),
         leaves("install i add update up upgrade remove rm uninstall un link import fetch audit outdated self-update env setup", DOWNLOADS),
         leaves("publish login logout", PUBLISHES),

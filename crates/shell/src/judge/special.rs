@@ -13,7 +13,7 @@ const PYTHON_PROGRAMS: [&str; 7] = ["pip", "pipx", "uv", "poetry", "twine", "con
 impl Reader<'_> {
     pub(super) fn special(&mut self, call: &Invocation<'_>, only_reads: bool) {
         match call.program.special {
-            Special::No => {}
+            Special::No | Special::Unzip => {}
             Special::Shell => self.shell(call, only_reads),
             Special::Source => self.source(call),
             Special::OtherShell => self.other_shell(call),
@@ -60,7 +60,10 @@ impl Reader<'_> {
         if only_reads {
             return;
         }
-        match call.rest.first() {
+        // A dash alone ends the options as two do.
+        let is_dash = |word: &&Word| word.text() == "-" && call.operands_before_dashes.is_none();
+        let dashes = call.rest.iter().take(1).filter(is_dash).count();
+        match call.rest.get(dashes) {
             Some(program) if call.has_option(&["-c"]) => self.line_of(program),
             Some(file) if !call.has_option(&["-s"]) => self.script_file(file),
             _ if call.has_option(&["-c"]) => {}

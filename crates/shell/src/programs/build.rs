@@ -18,8 +18,13 @@ pub(super) const PROGRAMS: &[Program] = &[
         leaves("install", "cargo install downloads and puts programs into the home").options(&[writes("--root"), takes("--path --git --version --index --registry")]),
         destroys("uninstall", "cargo uninstall removes programs"),
         leaves("fetch update add generate-lockfile vendor upgrade binstall", "cargo downloads"),
+        changes("watch").operands(Operands::Command(0)).options(&[
+            runs_line("-s --shell"),
+            Option_ { names: "-x --exec", takes: true, optional: false, does: Does::RunsVerb("cargo ") },
+            takes("-w --watch -i --ignore -d --delay -E --env -B --features --use-shell --workdir"),
+        ]),
         changes("new init").operands(Operands::Write(0)).options(&[takes("--vcs --edition --name --registry")]),
-        changes("clean build b check c test t run r bench doc d clippy fmt fix package remove rm nextest expand xtask miri llvm-cov deny audit machete udeps watch insta mutants hack"),
+        changes("clean build b check c test t run r bench doc d clippy fmt fix package remove rm nextest expand xtask miri llvm-cov deny audit machete udeps insta mutants hack"),
     ]),
     reads("rustc").options(&[
         writes("-o --out-dir"),
@@ -76,5 +81,8 @@ pub(super) const PROGRAMS: &[Program] = &[
         changes("run").operands(Operands::Read).options(&[takes("--source --omit --include --rcfile -m")]),
         changes("report html xml json lcov combine erase annotate debug"),
     ]),
-    changes("tsc eslint webpack vite rollup esbuild parcel turbo nx lerna"),
+    changes("tsc eslint webpack vite rollup esbuild parcel turbo"),
+    changes("nx lerna").verbs(&[changes("exec").operands(Operands::Command(0)).options(&[takes(
+        "--scope --ignore --since --concurrency --loglevel --include-merged-tags",
+    )])]),
 ];

@@ -50,9 +50,9 @@ pub(super) const PROGRAMS: &[Program] = &[
     reads("fd fdfind").options(&[
         runs_rest("-x --exec -X --exec-batch"),
         takes(
-            "-e --extension -d --max-depth --min-depth --exact-depth -t --type -E --exclude -g --glob -S \
+            "-e --extension -d --max-depth --min-depth --exact-depth -t --type -E --exclude -S \
              --size -c --color -j --threads -o --owner --changed-within --changed-before --base-directory \
-             --path-separator --search-path --max-results --ignore-file --batch-size --format",
+             --path-separator --search-path --max-results --ignore-file --batch-size --format --and -C --ignore-contain",
         ),
     ]),
     changes("touch").operands(Operands::Write(0)).options(&[takes("-t -d --date -r --reference --time")]),
@@ -79,7 +79,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("rename prename perl-rename"),
     changes("rm grm")
         .special(Special::Remove)
-        .options(&[flag("-r -R --recursive -f --force -i -I -d --dir -v --verbose"), takes("--interactive")]),
+        .options(&[flag("-r -R --recursive -f --force -i -I -d --dir -v --verbose")]),
     changes("unlink").operands(Operands::Move),
     destroys("shred wipe srm", "overwrites files for good"),
     destroys("rimraf del-cli trash-empty", "removes folders for good"),
@@ -100,15 +100,18 @@ pub(super) const PROGRAMS: &[Program] = &[
         loses("-m --move", "zip removes what it packed"),
     ]),
     reads("zipinfo"),
-    changes("unzip").options(&[
+    changes("unzip").special(Special::Unzip).options(&[
         only_reads("-l -Z -v -t -p -c"),
         Option_ { names: "-d", takes: true, optional: false, does: Does::Writes },
         takes("-x -P"),
         flag("-q -o -n -u -j"),
     ]),
-    changes("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 compress uncompress pigz pbzip2 lzma unlzma brotli")
+    changes("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd compress uncompress pigz lzma unlzma brotli")
         .operands(Operands::Write(0))
-        .options(&[takes("-S --suffix"), flag("-T --threads -b").attached(), writes("-o --output -O"), flag("-c --stdout -d -k"), only_reads("-l --list -t --test")]),
+        .options(PACKED)
+        .everywhere(&[only_reads("-l")]),
+    // To these `-l` is something else.
+    changes("lz4 pbzip2").operands(Operands::Write(0)).options(PACKED),
     reads("zcat bzcat xzcat gzcat lzcat zless zmore zgrep zegrep zdiff"),
     reads("zstdcat").options(&[writes("-o"), alters("--rm")]),
     changes("cpio").options(&[writes("-O -F --file"), enters("-D --directory"), takes("-H --format -R --owner"), runs_program("--rsh-command")]),
@@ -121,7 +124,11 @@ pub(super) const PROGRAMS: &[Program] = &[
         takes(
             "--exclude --include -f --filter --exclude-from --include-from --files-from -T --temp-dir \
              --bwlimit --timeout --chmod --chown --max-size --min-size --block-size -B --suffix --port \
-             --password-file --out-format --info --debug --compare-dest --copy-dest --link-dest",
+             --password-file --out-format --info --debug --compare-dest --copy-dest --link-dest -M \
+             --remote-option --max-delete -@ --modify-window --log-file-format --skip-compress --compress-choice \
+             --zc --compress-level --zl --checksum-choice --cc --checksum-seed --usermap --groupmap --iconv \
+             --protocol --sockopts --outbuf --address --early-input --stop-after --stop-at --time-limit \
+             --read-batch --contimeout --copy-as --max-alloc",
         ),
         writes("--log-file --backup-dir --partial-dir --write-batch --only-write-batch"),
         escapes("-e --rsh --rsync-path", "rsync runs a program to reach another machine").valued(),
@@ -146,6 +153,16 @@ pub(super) const PROGRAMS: &[Program] = &[
         writes("-d --directory"),
         only_reads("--dry-run"),
     ]),
+];
+
+/// The options of what packs single files; of those that say what to do, the last counts.
+const PACKED: &[Option_] = &[
+    takes("-S --suffix"),
+    flag("-T --threads -b").attached(),
+    writes("-o --output -O --output-dir-flat --output-dir-mirror"),
+    flag("-c --stdout -k"),
+    only_reads("--list -t --test"),
+    alters("-d -z --decompress --uncompress --compress"),
 ];
 
 const TARGET: Option_ = writes("-t --target-directory");

@@ -117,8 +117,11 @@ const VERBS: &[Program] = &[
         loses("-f --force --ours --theirs -2 -3 -m --merge", "git checkout throws changes away"),
         loses("-B", "git checkout moves a branch away from its commits").valued(),
         loses("--pathspec-from-file", "git checkout throws changes away").valued(),
-        takes("-b --orphan --conflict"),
-        flag("-t --track --detach -d -q --quiet"),
+        takes("-b"),
+        takes("--orphan"),
+        takes("--conflict"),
+        flag("-t --track"),
+        flag("-d --detach"),
         loses("-p --patch", "git checkout throws changes away"),
     ]),
     changes("switch").options(&[
@@ -140,6 +143,7 @@ const VERBS: &[Program] = &[
     changes("rm").options(&[
         loses("-r -f --force", "git rm removes files"),
         staged("--cached"),
+        takes("--pathspec-from-file"),
         only_lists("-n --dry-run"),
     ]),
     changes("mv").operands(Operands::Move),

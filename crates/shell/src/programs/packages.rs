@@ -26,8 +26,8 @@ pub(super) const PROGRAMS: &[Program] = &[
         reads("list ls why root bin licenses"),
         leaves("install i add update up upgrade remove rm uninstall un link import fetch audit outdated self-update env setup", DOWNLOADS),
         leaves("publish login logout", PUBLISHES),
-        changes("exec").operands(Operands::Command(0)),
-        changes("dlx").operands(Operands::Command(0)).options(&[takes("--package")]),
+        changes("exec").operands(Operands::Command(0)).options(&[runs_line("-c --shell-mode")]),
+        changes("dlx").operands(Operands::Command(0)).options(&[takes("--package"), runs_line("-c --shell-mode")]),
         changes("run test start build lint typecheck dev pack rebuild prune store create init deploy patch"),
     ]),
     changes("yarn yarnpkg").special(Special::Runner).verbs(&[
@@ -60,7 +60,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("uv").everywhere(&[takes("--directory --project --config-file --color"), writes("--cache-dir"), runs_version("--python -p")]).verbs(&[
         reads("tree version pip+list pip+show pip+freeze pip+check python+list python+find help"),
         leaves("add remove sync lock publish self self+update tool+install tool+upgrade tool+uninstall python+install python+uninstall pip+install pip+sync pip+uninstall pip+compile cache", DOWNLOADS),
-        changes("run").operands(Operands::Command(0)).options(&[takes("--with --extra --group --env-file --with-requirements --with-editable --index --default-index -m --module")]),
+        changes("run").operands(Operands::Command(0)).options(&[takes("--with --extra --group --env-file --with-requirements --with-editable --index --default-index -w --package --no-extra --no-group --only-group --index-url -i --extra-index-url --find-links -f --refresh-package --upgrade-package -P --reinstall-package --resolution --prerelease --exclude-newer --link-mode --config-setting")]),
         changes("tool+run x").operands(Operands::Command(0)).options(&[takes("--from --with")]),
         changes("venv init build format export"),
     ]),
@@ -107,7 +107,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     ]),
     changes("cabal stack opam dune").verbs(&[
         leaves("update install upload get fetch upgrade switch setup pin", DOWNLOADS),
-        changes("exec").operands(Operands::Command(0)),
+        changes("exec").operands(Operands::Command(0)).options(&[takes("--switch --package --stack-yaml --root")]),
         changes("build test run bench check clean repl list show info outdated gen-bounds configure freeze sdist"),
     ]),
     changes("flutter dart pub").verbs(&[
@@ -125,7 +125,8 @@ pub(super) const PROGRAMS: &[Program] = &[
     ),
     leaves("nix-env nix-channel nix-store nix-collect-garbage nixos-rebuild home-manager darwin-rebuild", "changes the programs of the user"),
     changes("nix").verbs(&[
-        changes("develop shell run build flake eval fmt repl"),
+        changes("develop shell").operands(Operands::CommandAfter("-c --command")),
+        changes("run build flake eval fmt repl"),
         leaves("profile upgrade-nix copy store registry", "changes the programs of the user"),
     ]),
     changes("nix-shell").options(&[runs_line("--run --command"), takes("-p --packages -I -A")]),

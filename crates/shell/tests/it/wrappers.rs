@@ -104,3 +104,15 @@ fn what_talks_to_a_repository_may_be_told_which_program_does() {
     }
     assert!(!decides("git push -u origin main"));
 }
+
+#[test]
+fn a_user_before_a_command_hides_none() {
+    check(
+        "su nobody -c 'rm -rf src'",
+        expect![[r#"
+            runs su nobody -c rm -rf src | rm -rf src
+            writes /space/project/src
+            Leaves: asks for other rights
+            Irreversible: removes src for good"#]],
+    );
+}

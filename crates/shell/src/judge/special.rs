@@ -35,8 +35,13 @@ impl Reader<'_> {
             }
             Special::Env => self.env(call),
             Special::Xargs => self.xargs(call),
+            Special::Setarch if only_reads => {}
             Special::Setarch => self.setarch(call),
-            Special::Script => call.operands.iter().for_each(|file| self.write(file)),
+            Special::Script => {
+                call.operands.iter().for_each(|file| self.write(file));
+                self.own_shell(call, &call.rest);
+            }
+            Special::OwnShell => self.own_shell(call, &call.rest),
             Special::Parallel => self.parallel(call),
             Special::Kill => self.kill(call),
             Special::Remove => self.remove(call),
@@ -179,6 +184,16 @@ impl Reader<'_> {
         let is_option = |word: &&Word| word.known_prefix().starts_with('-');
         let options = if is_first { words.iter().take_while(is_option).count() } else { 0 };
         self.wrapped(&words[options..]);
+        self.own_shell(call, &words[options..]);
+    }
+
+    /// Where no command follows, it starts a shell.
+    fn own_shell(&mut self, call: &Invocation<'_>, words: &[Word]) {
+        let has_line = call.options.iter().any(|given| given.does == Does::RunsLine);
+        if words.is_empty() && !has_line {
+            self.changes();
+            self.input_script();
+        }
     }
 
     fn xargs(&mut self, call: &Invocation<'_>) {

@@ -158,6 +158,8 @@ pub(crate) enum Special {
     Xargs,
     Setarch,
     Script,
+    /// Without a command it starts a shell.
+    OwnShell,
     Parallel,
     Kill,
     Remove,

@@ -22,15 +22,17 @@ pub(super) const PROGRAMS: &[Program] = &[
     ]),
     reads("taskset").operands(Operands::Command(1)).options(&[processes("-p --pid")]),
     reads("stdbuf").operands(Operands::Command(0)).options(&[takes("-i --input -o --output -e --error")]),
-    reads("nohup setsid unbuffer linux32 linux64 i386 i486 i586 i686 x86_64 uname26 catchsegv tsocks eatmydata")
-        .operands(Operands::Command(0)),
+    reads("nohup setsid unbuffer catchsegv eatmydata").operands(Operands::Command(0)),
+    reads("linux32 linux64 i386 i486 i586 i686 x86_64 uname26 tsocks")
+        .operands(Operands::Command(0))
+        .special(Special::OwnShell),
     reads("choom").operands(Operands::Command(0)).options(&[takes("-n --adjust"), processes("-p --pid")]),
     reads("numactl").operands(Operands::Command(0)).options(&[takes(
         "-i --interleave -w --weighted-interleave -N --cpunodebind -C --physcpubind -m --membind -p --preferred \
          -P --preferred-many -f --file -o --offset -L --length -M --shmmode -S --shm -I --shmid -c --cpubind",
     )]),
     reads("caffeinate").operands(Operands::Command(0)).options(&[takes("-t -w")]),
-    reads("torsocks torify").operands(Operands::Command(0)).options(&[takes("-a --address -P --port -u --user -p --pass")]),
+    reads("torsocks torify").operands(Operands::Command(0)).special(Special::OwnShell).options(&[takes("-a --address -P --port -u --user -p --pass")]),
     reads("cpulimit").operands(Operands::Command(0)).options(&[takes("-l --limit -c --cpu -s --signal"), processes("-p --pid -e --exe -P --path")]),
     reads("faketime datefudge setuidgid envuidgid envdir")
         .operands(Operands::Command(1))
@@ -54,11 +56,11 @@ pub(super) const PROGRAMS: &[Program] = &[
              --quote-characters -s --histsize -S --substitute-prompt -t --set-term-name -w --wait-before-prompt",
         ),
     ]),
-    reads("setarch").operands(Operands::Rest).special(Special::Setarch),
-    reads("fakeroot").operands(Operands::Command(0)).options(&[
-        decides("-l --lib --faked", "a library is loaded into the program").valued(),
+    reads("setarch").operands(Operands::Rest).special(Special::Setarch).options(&[only_reads("--list --show")]),
+    reads("fakeroot").operands(Operands::Command(0)).special(Special::OwnShell).options(&[
+        decides("-l --lib -f --faked", "a library is loaded into the program").valued(),
         writes("-s"),
-        takes("-i -b"),
+        takes("-i -b --fd-base"),
     ]),
     reads("proxychains").operands(Operands::Command(0)).options(&[takes("-f")]),
     reads("cgexec").operands(Operands::Command(0)).options(&[takes("-g")]),

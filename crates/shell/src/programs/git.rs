@@ -156,6 +156,8 @@ const VERBS: &[Program] = &[
     changes("apply").options(&[
         takes("-p --directory --exclude --include -C --whitespace"),
         flag("--unsafe-paths"),
+        alters("--apply"),
+        writes("--build-fake-ancestor"),
         only_lists("--check --stat --numstat --summary"),
     ]),
     changes("format-patch").options(&[writes("-o --output-directory --output"), takes(

@@ -42,6 +42,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     reads("awk gawk mawk nawk original-awk").special(Special::Awk).options(&[
         takes("-F --field-separator -v --assign -f --file -E --exec -e --source -i --include -l --load"),
         writes("-o --pretty-print -d --dump-variables -p --profile").attached(),
+        doubts("-W").valued(),
     ]),
     changes("jq yq").options(&[
         takes("--arg --argjson --slurpfile --rawfile --indent -f --from-file -L"),
@@ -67,10 +68,13 @@ pub(super) const PROGRAMS: &[Program] = &[
     reads("iconv").options(&[takes("-f --from-code -t --to-code"), writes("-o --output")]),
     reads("envsubst gettext yamllint hadolint shellcheck").options(&[writes("--output -o")]),
     reads("xmllint").options(&[writes("--output -o"), doubts("--shell")]),
-    reads("tidy").long_options().options(&[
-        writes("-output -o -f -file"),
-        alters("-m -modify"),
-        takes("-config -language -lang"),
+    reads("tidy").options(&[
+        writes("-output -o -file -f --output-file --error-file"),
+        alters("-modify -m --write-back"),
+        doubts("-config").valued(),
+        takes("-language -lang -wrap -w -access"),
+        // Spelled out, or they are read letter by letter.
+        flag("-omit -numeric -asxml -asxhtml -ashtml -xml -quiet -errors -indent -upper -clean -bare -gdoc -utf8"),
     ]),
     reads("actionlint").long_options().options(&[
         runs_program("-shellcheck -pyflakes"),

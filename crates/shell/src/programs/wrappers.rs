@@ -123,7 +123,16 @@ pub(super) const PROGRAMS: &[Program] = &[
         processes("-p --attach"),
     ]),
     changes("perf").verbs(&[
-        reads("list report annotate diff script evlist buildid-list version"),
+        reads("list report annotate diff evlist buildid-list version")
+            .options(&[runs_program("--objdump --addr2line")]),
+        reads("script").operands(Operands::Change).options(&[
+            alters("-s --script -g --gen-script --dlfilter").valued(),
+            alters("--per-event-dump"),
+            takes(
+                "-i --input -c --comms -C --cpu -F --fields -k --vmlinux -S --symbols --dsos --pid --tid --time \
+                 --kallsyms --max-stack --symfs --stop-bt --addr-range --graph-function --max-blocks",
+            ),
+        ]),
         // Its own letters mean something else.
         changes("trace").operands(Operands::Command(0)).options(&[
             takes(
@@ -142,7 +151,7 @@ pub(super) const PROGRAMS: &[Program] = &[
             processes("-p --pid -t --tid"),
             runs_line("--pre --post"),
         ]),
-        changes("record mem c2c").operands(Operands::Command(0)).options(&[
+        changes("record stat+record mem c2c mem+record c2c+record trace+record sched+record lock+record kmem+record").operands(Operands::Command(0)).options(&[
             takes(
                 "-e --event -F --freq -c --count --call-graph -m --mmap-pages -C --cpu -D --delay -G --cgroup -j \
                  --branch-filter -k --clockid -r --realtime -u --uid --affinity --control --filter --max-size \

@@ -88,16 +88,27 @@ impl<'w> Invocation<'w> {
             let text = word.text();
             let is_option =
                 text.len() > 1 && text.starts_with('-') && word.leading_hole().is_none();
-            if call.operands_before_dashes.is_none() && text == "--" && word.known().is_some() {
+            if matches!(call.program.operands, Operands::CommandAfter(marks)
+                if marks.split(' ').any(|mark| mark == text))
+            {
+                call.rest = words[index + 1..].to_vec();
+                break;
+            } else if call.operands_before_dashes.is_none()
+                && text == "--"
+                && word.known().is_some()
+            {
                 call.operands_before_dashes = Some(call.operands.len());
                 dashes_at = Some(index);
                 index += 1;
             } else if is_option && call.operands_before_dashes.is_none() {
                 index += call.option(&text, &words[index..], &known);
-            } else if program.special == Special::Shell && text.starts_with('+') {
+            } else if program.special == Special::Shell
+                && text.starts_with('+')
+                && call.operands_before_dashes.is_none()
+            {
                 // `+o posix` takes an option away, and `+n` that nothing is run.
                 call.options.retain(|given| given.does != Does::OnlyReads);
-                index += if text.ends_with(['o', 'O']) { 2 } else { 1 };
+                index += call.letters_of_shell(&text, &words[index..], &known);
             } else if call.takes_rest() {
                 call.rest = words[index..].to_vec();
                 break;
@@ -154,7 +165,7 @@ impl<'w> Invocation<'w> {
         let mut options = self.program.options.iter().chain(self.program.everywhere);
         let runs_rest = matches!(
             self.program.operands,
-            Operands::Command(_) | Operands::Line(_) | Operands::Rest
+            Operands::Command(_) | Operands::CommandAfter(_) | Operands::Line(_) | Operands::Rest
         );
         self.is_doubtful
             || self.hides_options && (runs_rest || options.any(|option| option.does.is_more()))
@@ -245,6 +256,9 @@ impl<'w> Invocation<'w> {
         if let Some(found) = exact(text, known) {
             return self.note(found, None, words, next);
         }
+        if self.program.special == Special::Shell {
+            return self.letters_of_shell(text, words, known);
+        }
         self.cluster(text, words, known)
     }
 
@@ -271,6 +285,7 @@ impl<'w> Invocation<'w> {
         if name.len() < 3 {
             return 1;
         }
+        self.take_back(name, known);
         // Long options may be cut short; where it could be several, it counts as all of them.
         let mut length = 1;
         for found in all(known).filter(|(_, long)| long.starts_with(name)) {
@@ -293,6 +308,9 @@ impl<'w> Invocation<'w> {
     fn cluster(&mut self, text: &str, words: &'w [Word], known: &[&'static [Option_]]) -> usize {
         let mut length = 1;
         for (index, c) in text.char_indices().skip(1) {
+            if c == '-' {
+                self.take_back(text, known);
+            }
             let Some(found) = exact(&format!("-{c}"), known) else { continue };
             let (option, _) = found;
             let taken = index + c.len_utf8();
@@ -308,8 +326,17 @@ impl<'w> Invocation<'w> {
         length
     }
 
+    /// Whether a value would be an option that does more. What is cut short may be another option than
+    /// it seems to be, without a value.
+    fn is_more(&self, value: &Word) -> bool {
+        let text = value.text();
+        let known = [self.program.options, self.program.everywhere, self.top.everywhere];
+        let name = text.split('=').next().unwrap_or_default();
+        exact(name, &known).is_some_and(|(option, _)| option.does.is_more())
+    }
+
     /// Notes an option; the number of words it has.
-    fn note(
+    pub(super) fn note(
         &mut self,
         (option, name): (&'static Option_, &'static str),
         attached: Option<Word>,
@@ -336,6 +363,9 @@ impl<'w> Invocation<'w> {
         }
         let takes_next = option.takes && attached.is_none();
         let value = if takes_next { next.cloned() } else { attached };
+        if takes_next && next.is_some_and(|word| self.is_more(word)) {
+            self.is_doubtful = true;
+        }
         self.options.push(Given { name, does: option.does, value });
         if takes_next { 2 } else { 1 }
     }

@@ -3,6 +3,7 @@
 mod edit;
 mod git;
 mod invocation;
+mod letters;
 mod special;
 mod verb;
 mod wrapped;
@@ -95,7 +96,7 @@ impl Reader<'_> {
             return None;
         }
         // What looks like a line may be one, to a program that gives it to a shell.
-        if known.contains(' ') && !known.contains('/') {
+        if known.split_once(' ').is_some_and(|(first, _)| !first.contains('/')) {
             self.unclear("the name of a command is several words");
         }
         Some(known)
@@ -104,7 +105,8 @@ impl Reader<'_> {
     /// Judges what was understood of a command whose program is known.
     pub(crate) fn invocation(&mut self, invocation: &Invocation<'_>) {
         let mut before = self.scope.standing();
-        let only_reads = invocation.has(Does::OnlyReads);
+        // What only looked may be told to do more all the same.
+        let only_reads = invocation.has(Does::OnlyReads) && !invocation.has(Does::Changes);
         let spares = invocation.has(Does::Spares);
         if spares {
             self.changes();
@@ -195,6 +197,10 @@ impl Reader<'_> {
             Does::RunsAction => {}
             Does::Enters => self.enter(&written),
             Does::RunsLine => self.line_of(&written),
+            Does::RunsVerb(start) => {
+                let atoms = [Word::literal(start).atoms, written.atoms].concat();
+                self.line_of(&Word { atoms });
+            }
             Does::RunsFile => self.script_file(&written),
             Does::RunsProgram => self.program_of(&written),
             Does::RunsVersion if is_version(&written) => {}
@@ -217,7 +223,8 @@ impl Reader<'_> {
             }
         }
         match invocation.program.operands {
-            Operands::Read | Operands::Rest | Operands::Command(_) | Operands::Line(_) => {}
+            Operands::Read | Operands::Rest | Operands::Line(_) => {}
+            Operands::Command(_) | Operands::CommandAfter(_) => {}
             Operands::Write(skipped) => {
                 operands.iter().skip(skipped).for_each(|word| self.write(word))
             }
@@ -230,7 +237,7 @@ impl Reader<'_> {
             Operands::Change => self.changes(),
         }
         match invocation.program.operands {
-            Operands::Command(_) => self.wrapped(&invocation.rest),
+            Operands::Command(_) | Operands::CommandAfter(_) => self.wrapped(&invocation.rest),
             Operands::Line(_) => self.joined_line(&invocation.rest),
             _ => {}
         }

@@ -13,7 +13,7 @@ const PYTHON_PROGRAMS: [&str; 7] = ["pip", "pipx", "uv", "poetry", "twine", "con
 impl Reader<'_> {
     pub(super) fn special(&mut self, call: &Invocation<'_>, only_reads: bool) {
         match call.program.special {
-            Special::No => {}
+            Special::No | Special::Unzip => {}
             Special::Shell => self.shell(call, only_reads),
             Special::Source => self.source(call),
             Special::OtherShell => self.other_shell(call),
@@ -35,8 +35,13 @@ impl Reader<'_> {
             }
             Special::Env => self.env(call),
             Special::Xargs => self.xargs(call),
+            Special::Setarch if only_reads => {}
             Special::Setarch => self.setarch(call),
-            Special::Script => call.operands.iter().for_each(|file| self.write(file)),
+            Special::Script => {
+                call.operands.iter().for_each(|file| self.write(file));
+                self.own_shell(call, &call.rest);
+            }
+            Special::OwnShell => self.own_shell(call, &call.rest),
             Special::Parallel => self.parallel(call),
             Special::Kill => self.kill(call),
             Special::Remove => self.remove(call),
@@ -60,8 +65,10 @@ impl Reader<'_> {
         if only_reads {
             return;
         }
-        // A dash alone ends the options.
-        match call.rest.iter().find(|word| word.text() != "-") {
+        // A dash alone ends the options as two do.
+        let is_dash = |word: &&Word| word.text() == "-" && call.operands_before_dashes.is_none();
+        let dashes = call.rest.iter().take(1).filter(is_dash).count();
+        match call.rest.get(dashes) {
             Some(program) if call.has_option(&["-c"]) => self.line_of(program),
             Some(file) if !call.has_option(&["-s"]) => self.script_file(file),
             _ if call.has_option(&["-c"]) => {}
@@ -177,6 +184,16 @@ impl Reader<'_> {
         let is_option = |word: &&Word| word.known_prefix().starts_with('-');
         let options = if is_first { words.iter().take_while(is_option).count() } else { 0 };
         self.wrapped(&words[options..]);
+        self.own_shell(call, &words[options..]);
+    }
+
+    /// Where no command follows, it starts a shell.
+    fn own_shell(&mut self, call: &Invocation<'_>, words: &[Word]) {
+        let has_line = call.options.iter().any(|given| given.does == Does::RunsLine);
+        if words.is_empty() && !has_line {
+            self.changes();
+            self.input_script();
+        }
     }
 
     fn xargs(&mut self, call: &Invocation<'_>) {

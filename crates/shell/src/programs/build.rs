@@ -5,7 +5,7 @@ use super::table::*;
 pub(super) const PROGRAMS: &[Program] = &[
     changes("make gmake bmake").special(Special::Make).options(&[
         enters("-C --directory"),
-        takes("-f --file --makefile -I --include-dir -j --jobs -l --load-average -o --old-file -W --what-if --eval"),
+        takes("-f --file --makefile -I --include-dir -o --old-file -W --what-if --eval"),
     ]),
     changes("cargo").everywhere(&[
         decides("--config", "decides which programs cargo runs").valued(),
@@ -18,8 +18,13 @@ pub(super) const PROGRAMS: &[Program] = &[
         leaves("install", "cargo install downloads and puts programs into the home").options(&[writes("--root"), takes("--path --git --version --index --registry")]),
         destroys("uninstall", "cargo uninstall removes programs"),
         leaves("fetch update add generate-lockfile vendor upgrade binstall", "cargo downloads"),
+        changes("watch").operands(Operands::Command(0)).options(&[
+            runs_line("-s --shell"),
+            Option_ { names: "-x --exec", takes: true, optional: false, does: Does::RunsVerb("cargo ") },
+            takes("-w --watch -i --ignore -d --delay -E --env -B --features --use-shell --workdir"),
+        ]),
         changes("new init").operands(Operands::Write(0)).options(&[takes("--vcs --edition --name --registry")]),
-        changes("clean build b check c test t run r bench doc d clippy fmt fix package remove rm nextest expand xtask miri llvm-cov deny audit machete udeps watch insta mutants hack"),
+        changes("clean build b check c test t run r bench doc d clippy fmt fix package remove rm nextest expand xtask miri llvm-cov deny audit machete udeps insta mutants hack"),
     ]),
     reads("rustc").options(&[
         writes("-o --out-dir"),
@@ -48,11 +53,12 @@ pub(super) const PROGRAMS: &[Program] = &[
             enters("-C"),
         ]),
     ]),
-    changes("gcc g++ cc c++ clang clang++ tcc cl ld ld.lld gold lld mold as nasm yasm")
+    changes("gcc g++ cc c++ clang clang++ tcc cl")
         .long_options()
         .options(&[writes("-o"), takes("-I -L -l -D -U -x -include -isystem -MF -MT -MQ -T")]),
+    changes("ld ld.lld gold lld mold as nasm yasm").long_options().options(&[writes("-o"), takes("-I -L -l -T")]),
     changes("cmake").operands(Operands::Read).options(&[
-        takes("-S -G -T -A -C -D -U --preset --parallel -j --target -t --config"),
+        takes("-S -G -T -A -C -D -U --preset --target -t --config"),
         writes("-B --install-prefix --prefix"),
         takes("--build --install"),
         runs_rest("-E"),
@@ -64,7 +70,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("make_directory").operands(Operands::Write(0)),
     changes("ninja samu").options(&[enters("-C"), takes("-f -j -k -l -d -t -w")]),
     changes("meson").verbs(&[changes("setup compile test install dist configure init rewrite subprojects wrap devenv")]),
-    changes("ctest").options(&[takes("-R -E -L -LE -j -C --timeout"), writes("-O --output-log")]),
+    changes("ctest").options(&[takes("-R -E -L -LE -C --timeout"), writes("-O --output-log")]),
     changes("mvn mvnw").options(&[takes("-f -s -P -pl -D -T -rf --file --settings --projects")]),
     changes("gradle gradlew").options(&[takes("-p -b -c -I -x -P -D --tests --configuration")]),
     changes("ant sbt bazel bazelisk buck buck2 pants just task rake scons waf tup nix-build"),
@@ -75,5 +81,8 @@ pub(super) const PROGRAMS: &[Program] = &[
         changes("run").operands(Operands::Read).options(&[takes("--source --omit --include --rcfile -m")]),
         changes("report html xml json lcov combine erase annotate debug"),
     ]),
-    changes("tsc eslint webpack vite rollup esbuild parcel turbo nx lerna"),
+    changes("tsc eslint webpack vite rollup esbuild parcel turbo"),
+    changes("nx lerna").verbs(&[changes("exec").operands(Operands::Command(0)).options(&[takes(
+        "--scope --ignore --since --concurrency --loglevel --include-merged-tags",
+    )])]),
 ];

@@ -7,12 +7,16 @@ const ARCHIVE: &[Option_] = &[
     takes(
         "-f --file -b --blocking-factor -X --exclude-from -T --files-from -H --format -g --listed-incremental \
          -K --starting-file -N --newer --after-date -V --label --exclude --transform --xform --owner --group \
-         --mode --mtime --strip-components --level --sort --suffix --warning --quoting-style --occurrence",
+         --mode --mtime --strip-components --level --sort --suffix --warning --quoting-style -L --tape-length",
     ),
     takes("-C --directory --cd"),
     writes("--index-file --volno-file"),
+    writes("--one-top-level").attached(),
+    flag("--occurrence").attached(),
     runs_program("-I --use-compress-program"),
-    runs_line("--to-command -F --info-script --new-volume-script --rsh-command --rmt-command"),
+    runs_line(
+        "--to-command --set-mtime-command -F --info-script --new-volume-script --rsh-command --rmt-command",
+    ),
     Option_ { names: "--checkpoint-action", takes: true, optional: false, does: Does::RunsAction },
     loses("--remove-files", "tar removes what it packed"),
     loses("--recursive-unlink -U --unlink-first", "tar removes what is in its way"),
@@ -28,7 +32,7 @@ pub(super) const PROGRAMS: &[Program] = &[
          cmp sha1sum sha224sum sha256sum sha384sum sha512sum md5sum b2sum cksum sum shasum md5 \
          namei lsattr getfacl findmnt mountpoint tac which whereis locate",
     ),
-    reads("mktemp").operands(Operands::Change).options(&[writes("-p --tmpdir"), alters("-d")]),
+    reads("mktemp").operands(Operands::Change).options(&[writes("-p"), writes("--tmpdir").attached(), alters("-d")]),
     reads("tree").options(&[writes("-o"), alters("-R"), takes("-L -I -P --filelimit --charset")]),
     reads("file").options(&[alters("-C --compile"), takes("-m --magic-file -F --separator -f --files-from -e")]),
     reads("xxd").operands(Operands::Write(1)),
@@ -46,9 +50,9 @@ pub(super) const PROGRAMS: &[Program] = &[
     reads("fd fdfind").options(&[
         runs_rest("-x --exec -X --exec-batch"),
         takes(
-            "-e --extension -d --max-depth --min-depth --exact-depth -t --type -E --exclude -g --glob -S \
+            "-e --extension -d --max-depth --min-depth --exact-depth -t --type -E --exclude -S \
              --size -c --color -j --threads -o --owner --changed-within --changed-before --base-directory \
-             --path-separator --search-path --max-results --ignore-file --batch-size --format",
+             --path-separator --search-path --max-results --ignore-file --batch-size --format --and -C --ignore-contain",
         ),
     ]),
     changes("touch").operands(Operands::Write(0)).options(&[takes("-t -d --date -r --reference --time")]),
@@ -75,32 +79,41 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("rename prename perl-rename"),
     changes("rm grm")
         .special(Special::Remove)
-        .options(&[flag("-r -R --recursive -f --force -i -I -d --dir -v --verbose"), takes("--interactive")]),
+        .options(&[flag("-r -R --recursive -f --force -i -I -d --dir -v --verbose")]),
     changes("unlink").operands(Operands::Move),
     destroys("shred wipe srm", "overwrites files for good"),
     destroys("rimraf del-cli trash-empty", "removes folders for good"),
     changes("trash trash-put gio"),
     reads("dd").special(Special::Dd),
     changes("chmod").special(Special::Chmod).options(&[takes("--reference"), flag("-R --recursive -v -f -c")]),
-    changes("chown chgrp chattr chcon setfattr").operands(Operands::Write(1)).options(&[takes("--reference --from -n -v")]),
+    changes("chown chgrp chcon")
+        .operands(Operands::Write(1))
+        .options(&[takes("--from"), edits("--reference", 0).valued()]),
+    changes("chattr").operands(Operands::Write(0)).options(&[takes("-v -p")]),
+    changes("setfattr").operands(Operands::Write(0)).options(&[takes("-n --name -v --value -x --remove")]),
     changes("setfacl").operands(Operands::Write(0)).options(&[takes("-m -x -M -X --modify --remove")]),
     changes("tar gtar bsdtar").options(ARCHIVE).special(Special::Tar),
     changes("zip").operands(Operands::Write(0)).options(&[
-        takes("-b -i -n -t -tt -x -P -s -O --out"),
+        takes("-b -i -n -t -tt -x -P -s"),
+        writes("-O --out -lf --logfile-path"),
         runs_line("-TT --unzip-command"),
         loses("-m --move", "zip removes what it packed"),
     ]),
     reads("zipinfo"),
-    changes("unzip").options(&[
+    changes("unzip").special(Special::Unzip).options(&[
         only_reads("-l -Z -v -t -p -c"),
         Option_ { names: "-d", takes: true, optional: false, does: Does::Writes },
         takes("-x -P"),
         flag("-q -o -n -u -j"),
     ]),
-    changes("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 compress uncompress pigz pbzip2 lzma unlzma brotli")
+    changes("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd compress uncompress pigz lzma unlzma brotli")
         .operands(Operands::Write(0))
-        .options(&[takes("-S --suffix -T --threads -b"), writes("-o --output -O"), flag("-c --stdout -d -k"), only_reads("-l --list -t --test")]),
-    reads("zcat bzcat xzcat zstdcat gzcat lzcat zless zmore zgrep zegrep zdiff"),
+        .options(PACKED)
+        .everywhere(&[only_reads("-l")]),
+    // To these `-l` is something else.
+    changes("lz4 pbzip2").operands(Operands::Write(0)).options(PACKED),
+    reads("zcat bzcat xzcat gzcat lzcat zless zmore zgrep zegrep zdiff"),
+    reads("zstdcat").options(&[writes("-o"), alters("--rm")]),
     changes("cpio").options(&[writes("-O -F --file"), enters("-D --directory"), takes("-H --format -R --owner"), runs_program("--rsh-command")]),
     changes("ar ranlib").options(&[
         decides("--plugin", "a library is loaded into the program").valued(),
@@ -111,7 +124,11 @@ pub(super) const PROGRAMS: &[Program] = &[
         takes(
             "--exclude --include -f --filter --exclude-from --include-from --files-from -T --temp-dir \
              --bwlimit --timeout --chmod --chown --max-size --min-size --block-size -B --suffix --port \
-             --password-file --out-format --info --debug --compare-dest --copy-dest --link-dest",
+             --password-file --out-format --info --debug --compare-dest --copy-dest --link-dest -M \
+             --remote-option --max-delete -@ --modify-window --log-file-format --skip-compress --compress-choice \
+             --zc --compress-level --zl --checksum-choice --cc --checksum-seed --usermap --groupmap --iconv \
+             --protocol --sockopts --outbuf --address --early-input --stop-after --stop-at --time-limit \
+             --read-batch --contimeout --copy-as --max-alloc",
         ),
         writes("--log-file --backup-dir --partial-dir --write-batch --only-write-batch"),
         escapes("-e --rsh --rsync-path", "rsync runs a program to reach another machine").valued(),
@@ -136,6 +153,16 @@ pub(super) const PROGRAMS: &[Program] = &[
         writes("-d --directory"),
         only_reads("--dry-run"),
     ]),
+];
+
+/// The options of what packs single files; of those that say what to do, the last counts.
+const PACKED: &[Option_] = &[
+    takes("-S --suffix"),
+    flag("-T --threads -b").attached(),
+    writes("-o --output -O --output-dir-flat --output-dir-mirror"),
+    flag("-c --stdout -k"),
+    only_reads("--list -t --test"),
+    alters("-d -z --decompress --uncompress --compress"),
 ];
 
 const TARGET: Option_ = writes("-t --target-directory");

@@ -10,10 +10,12 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("pre-commit husky lefthook"),
 ];
 
+const RUNS: &str = "decides which programs git runs";
+
 const GLOBAL: &[Option_] = &[
     enters("-C"),
     setting("-c"),
-    decides("--config-env --exec-path", "decides which programs git runs").valued(),
+    decides("--config-env --exec-path", RUNS).valued(),
     decides(
         "--git-dir --work-tree --namespace",
         "another repository's settings decide what git runs",
@@ -35,9 +37,11 @@ const WITHIN: &[Option_] = &[
 const DIFF: &[Option_] = &[
     writes("--output"),
     takes(
-        "-S -G -U --unified -n --max-count --author --committer --grep --since --until --after --before \
-         --format --pretty --date -L -l -O --skip -X --diff-filter --inter-hunk-context",
+        "-S -G -n --max-count --author --committer --grep --since --until --after --before --date -l -O \
+         --skip --diff-filter --inter-hunk-context --decorate-refs --decorate-refs-exclude --anchored \
+         --word-diff-regex --line-prefix --src-prefix --dst-prefix -I --ignore-matching-lines",
     ),
+    flag("-U --unified --format --pretty -X -L").attached(),
     alters("--ext-diff --textconv"),
 ];
 
@@ -51,12 +55,13 @@ const VERBS: &[Program] = &[
     )
     .options(&[
         writes("--output"),
-        takes("-L -C -M --contents --abbrev --format --since"),
+        takes("-L --contents --since"),
+        flag("-C -M --abbrev --format").attached(),
         alters("--textconv --filters --lost-found"),
     ]),
     reads("grep").options(&[
         Option_ { names: "-O --open-files-in-pager", takes: false, optional: true, does: OPENS },
-        takes("-e -f -A -B -C -m --max-depth --threads -c"),
+        takes("-e -f -A -B -C -m --max-count --max-depth --threads"),
         alters("--textconv --ext-grep"),
     ]),
     reads("branch").operands(Operands::Change).options(&[
@@ -68,7 +73,10 @@ const VERBS: &[Program] = &[
     ]),
     reads("tag").operands(Operands::Change).options(&[
         insists("-d --delete -f --force", "git tag loses what it named"),
-        takes("-m --message -F --file -u --local-user --sort --format --points-at --contains --cleanup"),
+        takes(
+            "-m --message -F --file -u --local-user --sort --format --points-at --contains --no-contains --merged \
+             --no-merged --cleanup --trailer",
+        ),
         only_lists("-l --list -n"),
     ]),
     reads("stash+list stash+show").options(DIFF),
@@ -97,11 +105,11 @@ const VERBS: &[Program] = &[
          --template --trailer --cleanup --pathspec-from-file",
     )]),
     changes("merge cherry-pick revert am").options(&[takes(
-        "-m --message -F --file -s --strategy -X --strategy-option -S --gpg-sign -x --cleanup --mainline",
+        "-m --message -F --file -s --strategy -X --strategy-option --cleanup --mainline",
     )]),
     changes("rebase").options(&[
         runs_line("-x --exec"),
-        takes("--onto -s --strategy -X --strategy-option --empty"),
+        takes("--onto -s --strategy -X --strategy-option --empty -C --whitespace"),
     ]),
     changes("bisect bisect+start bisect+good bisect+bad bisect+new bisect+old bisect+skip bisect+reset bisect+log bisect+replay bisect+terms bisect+visualize"),
     changes("bisect+run").operands(Operands::Command(0)),
@@ -109,8 +117,11 @@ const VERBS: &[Program] = &[
         loses("-f --force --ours --theirs -2 -3 -m --merge", "git checkout throws changes away"),
         loses("-B", "git checkout moves a branch away from its commits").valued(),
         loses("--pathspec-from-file", "git checkout throws changes away").valued(),
-        takes("-b --orphan --conflict"),
-        flag("-t --track --detach -d -q --quiet"),
+        takes("-b"),
+        takes("--orphan"),
+        takes("--conflict"),
+        flag("-t --track"),
+        flag("-d --detach"),
         loses("-p --patch", "git checkout throws changes away"),
     ]),
     changes("switch").options(&[
@@ -132,6 +143,7 @@ const VERBS: &[Program] = &[
     changes("rm").options(&[
         loses("-r -f --force", "git rm removes files"),
         staged("--cached"),
+        takes("--pathspec-from-file"),
         only_lists("-n --dry-run"),
     ]),
     changes("mv").operands(Operands::Move),
@@ -144,13 +156,19 @@ const VERBS: &[Program] = &[
     changes("apply").options(&[
         takes("-p --directory --exclude --include -C --whitespace"),
         flag("--unsafe-paths"),
+        alters("--apply"),
+        writes("--build-fake-ancestor"),
         only_lists("--check --stat --numstat --summary"),
     ]),
-    changes("format-patch").options(&[writes("-o --output-directory --output"), takes("-n -v --reroll-count --subject-prefix --to --cc --start-number")]),
+    changes("format-patch").options(&[writes("-o --output-directory --output"), takes(
+            "-v --reroll-count --subject-prefix --to --cc --start-number --in-reply-to --add-header --signature \
+             --signature-file --suffix --base",
+        )]),
     changes("archive").options(&[
         writes("-o --output"),
-        takes("--format --prefix --add-file --mtime"),
-        escapes("--remote --exec", "git archive talks to another repository").valued(),
+        takes("--format --prefix --add-file --add-virtual-file --mtime"),
+        escapes("--remote", "git archive talks to another repository").valued(),
+        decides("--exec", RUNS).valued(),
     ]),
     changes("bundle+create").operands(Operands::WriteFirst),
     changes("bundle fast-export fast-import mailinfo mailsplit notes write-tree commit-tree mktree mktag hash-object update-index interpret-trailers rerere sparse-checkout merge-file merge-index unpack-objects unpack-file pack-objects index-pack mergetool quiltimport"),
@@ -170,19 +188,21 @@ const VERBS: &[Program] = &[
     ]),
     leaves("push", "git push talks to another repository").special(Special::GitPush).options(&[
         loses("-f --force --force-with-lease --force-if-includes --mirror --prune -d --delete", "git push overwrites or deletes what others have"),
-        takes("-o --push-option --repo --receive-pack --exec"),
+        takes("-o --push-option --repo"),
+        decides("--receive-pack --exec", RUNS).valued(),
     ]),
     // What it fetches brings no settings along, so it may fetch what lies within, too.
     leaves("clone", "git talks to another repository").options(&[
-        decides("--template -c --config", "decides which programs git runs").valued(),
-        decides("-u --upload-pack", "decides which programs git runs").valued(),
+        decides("--template -c --config -u --upload-pack", RUNS).valued(),
         flag("--recurse-submodules"),
     ]),
     leaves("fetch pull ls-remote remote-http remote-https send-email request-pull fetch-pack send-pack lfs svn p4 cvsimport imap-send daemon http-backend instaweb shell upload-pack receive-pack upload-archive archimport", "git talks to another repository")
-        .options(&[
-            decides("--template -c --config", "decides which programs git runs").valued(),
-            decides("-u --upload-pack", "decides which programs git runs").valued(),
-        ]),
+        .options(&[decides(
+            "--template -c --config -u --upload-pack --receive-pack --exec --to-cmd --cc-cmd --header-cmd \
+             --sendmail-cmd --smtp-server --access-hook",
+            RUNS,
+        )
+        .valued()]),
     leaves("credential credential-store credential-cache credential-manager", "git shows passwords"),
     changes("subtree subtree+split subtree+merge"),
     leaves("subtree+add subtree+pull subtree+push", "git talks to another repository"),

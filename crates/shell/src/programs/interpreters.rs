@@ -12,7 +12,11 @@ pub(super) const PROGRAMS: &[Program] = &[
          java groovy scala kotlin elixir iex erl escript swift guile racket ocaml ghc runghc",
     )
     .operands(Operands::Rest),
-    changes("perl ruby").options(&[takes("-e -E -I -M -m -r -C -F -x"), edits("-i", 0).attached()]),
+    changes("perl ruby").options(&[
+        takes("-e -E -I -r"),
+        flag("-M -m -C -F -x").attached(),
+        edits("-i", 0).attached(),
+    ]),
     changes("gdb lldb cgdb")
         .options(&[
             takes("-ex -x -iex -ix -s -e -c -cd -d"),

@@ -18,6 +18,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("terraform tofu terragrunt").options(&[enters("-chdir --chdir")]).verbs(&[
         reads("validate version show output providers graph console state+list state+show"),
         changes("fmt"),
+        leaves("providers+mirror providers+lock", "terraform downloads"),
         leaves("apply destroy plan init import refresh taint untaint get login logout test workspace state state+rm state+mv state+push state+pull force-unlock", "acts on what terraform manages"),
     ]),
     changes("openssl").verbs(&[

@@ -18,16 +18,16 @@ pub(super) const PROGRAMS: &[Program] = &[
         leaves("publish unpublish deprecate dist-tag owner access team token login adduser logout whoami profile star hook org stars ping doctor", PUBLISHES),
         changes("test t tst run run-script start stop restart version prune rebuild pkg pkg+set pkg+delete init create cache shrinkwrap set-script config config+get config+list").operands(Operands::Read),
         redefines("config+set config+delete config+edit set", "decides what npm runs"),
-        changes("exec x").operands(Operands::Command(0)).options(&[takes("-p --package"), runs_line("-c --call")]),
-        changes("explore").operands(Operands::Command(1)),
+        changes("exec x").operands(Operands::Command(0)).special(Special::OwnShell).options(&[takes("-p --package"), runs_line("-c --call")]),
+        changes("explore").operands(Operands::Command(1)).special(Special::OwnShell),
         changes("pack").options(&[writes("--pack-destination")]),
     ]),
-    changes("pnpm").special(Special::Runner).options(&[takes("--filter -F -C --dir -w")]).verbs(&[
+    changes("pnpm").special(Special::Runner).options(&[takes("--filter -F -C --dir")]).verbs(&[
         reads("list ls why root bin licenses"),
         leaves("install i add update up upgrade remove rm uninstall un link import fetch audit outdated self-update env setup", DOWNLOADS),
         leaves("publish login logout", PUBLISHES),
-        changes("exec").operands(Operands::Command(0)),
-        changes("dlx").operands(Operands::Command(0)).options(&[takes("--package")]),
+        changes("exec").operands(Operands::Command(0)).options(&[runs_line("-c --shell-mode")]),
+        changes("dlx").operands(Operands::Command(0)).options(&[takes("--package"), runs_line("-c --shell-mode")]),
         changes("run test start build lint typecheck dev pack rebuild prune store create init deploy patch"),
     ]),
     changes("yarn yarnpkg").special(Special::Runner).verbs(&[
@@ -39,7 +39,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         changes("workspace").operands(Operands::Read),
         changes("run test start build lint dev pack node init create cache clean workspaces version"),
     ]),
-    changes("npx bunx pnpx").operands(Operands::Command(0)).options(&[
+    changes("npx bunx pnpx").operands(Operands::Command(0)).special(Special::OwnShell).options(&[
         takes("-p --package -w --workspace"),
         runs_line("-c --call"),
     ]),
@@ -55,12 +55,12 @@ pub(super) const PROGRAMS: &[Program] = &[
         reads("list show freeze check debug help inspect graph"),
         leaves("install download wheel index search lock sync update upgrade uninstall cache", DOWNLOADS),
         changes("config config+set config+get config+list hash completion"),
-        changes("run shell").operands(Operands::Command(0)),
+        changes("run shell").operands(Operands::Command(0)).special(Special::OwnShell),
     ]),
     changes("uv").everywhere(&[takes("--directory --project --config-file --color"), writes("--cache-dir"), runs_version("--python -p")]).verbs(&[
         reads("tree version pip+list pip+show pip+freeze pip+check python+list python+find help"),
         leaves("add remove sync lock publish self self+update tool+install tool+upgrade tool+uninstall python+install python+uninstall pip+install pip+sync pip+uninstall pip+compile cache", DOWNLOADS),
-        changes("run").operands(Operands::Command(0)).options(&[takes("--with --extra --group --env-file --with-requirements --with-editable --index --default-index -m --module")]),
+        changes("run").operands(Operands::Command(0)).options(&[takes("--with --extra --group --env-file --with-requirements --with-editable --index --default-index -w --package --no-extra --no-group --only-group --index-url -i --extra-index-url --find-links -f --refresh-package --upgrade-package -P --reinstall-package --resolution --prerelease --exclude-newer --link-mode --config-setting")]),
         changes("tool+run x").operands(Operands::Command(0)).options(&[takes("--from --with")]),
         changes("venv init build format export"),
     ]),
@@ -72,13 +72,15 @@ pub(super) const PROGRAMS: &[Program] = &[
         reads("show check version env+info env+list about"),
         leaves("install add remove update lock publish self search source cache", DOWNLOADS),
         changes("run").operands(Operands::Command(0)),
-        changes("build new init export shell config env"),
+        changes("shell").special(Special::OwnShell),
+        changes("build new init export config env"),
     ]),
     leaves("conda mamba micromamba pixi twine easy_install ensurepip", DOWNLOADS),
     changes("hatch pdm rye").verbs(&[
         leaves("add remove install update lock sync publish self python", DOWNLOADS),
         changes("run").operands(Operands::Command(0)),
-        changes("build test fmt env shell version show list"),
+        changes("shell").special(Special::OwnShell),
+        changes("build test fmt env version show list"),
     ]),
     changes("gem").verbs(&[
         reads("list query specification which environment env contents dependency help"),
@@ -107,7 +109,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     ]),
     changes("cabal stack opam dune").verbs(&[
         leaves("update install upload get fetch upgrade switch setup pin", DOWNLOADS),
-        changes("exec").operands(Operands::Command(0)),
+        changes("exec").operands(Operands::Command(0)).options(&[takes("--switch --package --stack-yaml --root")]),
         changes("build test run bench check clean repl list show info outdated gen-bounds configure freeze sdist"),
     ]),
     changes("flutter dart pub").verbs(&[
@@ -125,9 +127,10 @@ pub(super) const PROGRAMS: &[Program] = &[
     ),
     leaves("nix-env nix-channel nix-store nix-collect-garbage nixos-rebuild home-manager darwin-rebuild", "changes the programs of the user"),
     changes("nix").verbs(&[
-        changes("develop shell run build flake eval fmt repl"),
+        changes("develop shell").operands(Operands::CommandAfter("-c --command")).special(Special::OwnShell),
+        changes("run build flake eval fmt repl"),
         leaves("profile upgrade-nix copy store registry", "changes the programs of the user"),
     ]),
-    changes("nix-shell").options(&[runs_line("--run --command"), takes("-p --packages -I -A")]),
+    changes("nix-shell").special(Special::OwnShell).options(&[runs_line("--run --command"), takes("-p --packages -I -A")]),
     leaves("helmfile", "changes a cluster"),
 ];

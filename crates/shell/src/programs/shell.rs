@@ -50,22 +50,36 @@ pub(super) const PROGRAMS: &[Program] = &[
     redefines("fc", "fc runs earlier lines again"),
     changes("history").options(&[writes("-w -a")]),
     changes("coproc").operands(Operands::Command(0)),
-    changes("bash sh dash zsh ksh mksh ash rbash yash")
+    changes("bash sh rbash")
         .operands(Operands::Rest)
-        .options(&[
-            takes("-o -O"),
-            Option_ {
-                names: "--rcfile --init-file",
-                takes: true,
-                optional: false,
-                does: Does::RunsFile,
-            },
-            flag("-c -s"),
-            only_reads("-n"),
-        ])
+        .options(SHELL)
+        // To the others it takes nothing.
+        .everywhere(&[takes("-O")])
         .special(Special::Shell),
-    changes("fish pwsh powershell cmd nu elvish xonsh csh tcsh")
+    changes("dash zsh ksh mksh ash yash")
         .operands(Operands::Rest)
-        .options(&[runs_line("-c --command -Command /c"), takes("-o -C --init-command")])
+        .options(SHELL)
+        .special(Special::Shell),
+    changes("nu")
+        .operands(Operands::Rest)
+        .options(&[runs_line("-c --commands -e --execute")])
         .special(Special::OtherShell),
+    changes("fish pwsh powershell cmd elvish xonsh csh tcsh")
+        .operands(Operands::Rest)
+        .options(&[runs_line("-c --command -Command /c -C --init-command"), takes("-o")])
+        .special(Special::OtherShell),
+];
+
+/// The options of shells like bash, whose long ones may have one dash.
+const SHELL: &[Option_] = &[
+    takes("-o"),
+    Option_ {
+        names: "--rcfile --init-file -rcfile -init-file",
+        takes: true,
+        optional: false,
+        does: Does::RunsFile,
+    },
+    flag("-c -s"),
+    flag("-norc -noprofile -noediting -posix -login -verbose -restricted -debugger"),
+    only_reads("-n"),
 ];

@@ -20,12 +20,22 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("ldd reset"),
     changes("kill").special(Special::Kill).options(&[takes("-s -n")]),
     leaves("pkill killall killall5 skill snice renice xkill", "signals processes by name"),
-    leaves("sudo sudoedit doas pkexec su runuser run0 please gosu su-exec visudo", "asks for other rights")
+    leaves("sudo sudoedit doas pkexec runuser please visudo", "asks for other rights")
         .operands(Operands::Command(0))
         .options(&[
-            takes("-u --user -g --group -C -h --host -p --prompt -r --role -t --type -T -U -D --chdir -R --chroot --background"),
+            takes("-u --user -g --group -C -h --host -p --prompt -r --role -t --type -T -U -D --chdir -R --chroot"),
             runs_line("-c --command"),
         ]),
+    // The user stands before the command, or before an option that holds it.
+    leaves("su gosu su-exec", "asks for other rights").operands(Operands::Command(1)).options(&[
+        takes("-g --group -G --supp-group -w --whitelist-environment"),
+        runs_program("-s --shell"),
+        runs_line("-c --command --session-command"),
+    ]),
+    leaves("run0", "asks for other rights").operands(Operands::Command(0)).options(&[takes(
+        "-u --user -g --group -D --chdir --unit --property --description --slice --nice --setenv --background \
+         --machine --shell-prompt-prefix",
+    )]),
     leaves("setcap capsh newgrp chpasswd passwd chsh chfn usermod useradd userdel adduser deluser groupadd groupmod gpasswd vipw", "changes rights or users"),
     leaves("setpriv", "changes rights").operands(Operands::Command(0)).options(&[takes(
         "--ambient-caps --inh-caps --bounding-set --ruid --euid --rgid --egid --reuid --regid --groups \

@@ -67,6 +67,8 @@ pub(crate) enum Does {
     Enters,
     /// The value is a line for a shell.
     RunsLine,
+    /// The same after this.
+    RunsVerb(&'static str),
     /// The value is a file that a shell runs.
     RunsFile,
     /// The value is a program, perhaps with arguments.
@@ -113,6 +115,8 @@ pub(crate) enum Operands {
     Move,
     /// After so many a command follows.
     Command(usize),
+    /// After one of these words a command follows.
+    CommandAfter(&'static str),
     /// After so many all words together are a line for a shell.
     Line(usize),
     /// Options end at the first of them; a special rule looks at what is there.
@@ -154,6 +158,8 @@ pub(crate) enum Special {
     Xargs,
     Setarch,
     Script,
+    /// Without a command it starts a shell.
+    OwnShell,
     Parallel,
     Kill,
     Remove,
@@ -162,6 +168,7 @@ pub(crate) enum Special {
     Dd,
     Tar,
     Rsync,
+    Unzip,
     Sed,
     Awk,
     Less,

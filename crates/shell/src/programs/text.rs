@@ -28,11 +28,12 @@ pub(super) const PROGRAMS: &[Program] = &[
         takes(
             "-e --regexp -f --file -g --glob --iglob -t --type -T --type-not -A -B -C -m --max-count -M -j \
              --threads --max-depth -d --sort --sortr -r --replace -E --encoding --color --colors \
-             --pre-glob --type-add --type-clear --max-filesize --ignore-file --context-separator",
+             --pre-glob --type-add --type-clear --max-filesize --ignore-file --context-separator --engine \
+             --field-context-separator --field-match-separator --path-separator --hyperlink-format",
         ),
         runs_program("--hostname-bin"),
     ]),
-    reads("ag ack").options(&[runs_program("--pager"), takes("-A -B -C -G --ignore --ignore-dir -m")]),
+    reads("ag ack").options(&[runs_program("--pager"), takes("-G --ignore --ignore-dir -m"), flag("-A -B -C").attached()]),
     reads("sed gsed").special(Special::Sed).operands(Operands::Read).options(&[
         takes("-e --expression -f --file -l --line-length"),
         alters("-i --in-place").attached(),
@@ -48,6 +49,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         },
         doubts("-D --debug").attached(),
         writes("-o --pretty-print -d --dump-variables -p --profile").attached(),
+        doubts("-W").valued(),
     ]),
     changes("jq yq").options(&[
         takes("--arg --argjson --slurpfile --rawfile --indent -f --from-file -L"),
@@ -60,9 +62,9 @@ pub(super) const PROGRAMS: &[Program] = &[
     ]),
     reads("man apropos whatis tldr help").options(&[
         runs_line("-P --pager"),
-        runs_line("-H --html"),
+        runs_line("-H --html").attached(),
         decides("-C --config-file", "its configuration names programs").valued(),
-        takes("-S -s -M --manpath -m -L --locale -T -p --preprocessor -r --prompt"),
+        takes("-S -s -M --manpath -m -L --locale -p --preprocessor -r --prompt"),
     ]),
     reads("info").options(&[
         writes("-o --output --dribble"),
@@ -73,10 +75,13 @@ pub(super) const PROGRAMS: &[Program] = &[
     reads("iconv").options(&[takes("-f --from-code -t --to-code"), writes("-o --output")]),
     reads("envsubst gettext yamllint hadolint shellcheck").options(&[writes("--output -o")]),
     reads("xmllint").options(&[writes("--output -o"), doubts("--shell")]),
-    reads("tidy").long_options().options(&[
-        writes("-output -o -f -file"),
-        alters("-m -modify"),
-        takes("-config -language -lang"),
+    reads("tidy").options(&[
+        writes("-output -o -file -f --output-file --error-file"),
+        alters("-modify -m --write-back"),
+        doubts("-config").valued(),
+        takes("-language -lang -wrap -w -access"),
+        // Spelled out, or they are read letter by letter.
+        flag("-omit -numeric -asxml -asxhtml -ashtml -xml -quiet -errors -indent -upper -clean -bare -gdoc -utf8"),
     ]),
     reads("actionlint").long_options().options(&[
         runs_program("-shellcheck -pyflakes"),
@@ -87,8 +92,15 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("clang-format").options(&[edits("-i", 0), takes("--style -style --assume-filename")]),
     changes("gofmt goimports gofumpt").options(&[edits("-w", 0), takes("-r")]),
     changes("prettier").options(&[edits("-w --write", 0), takes("--config --ignore-path --parser")]),
-    changes("rustfmt black isort indent").operands(Operands::Write(0)).options(&[
+    changes("rustfmt").operands(Operands::Write(0)).options(&[
+        only_reads("--check"),
+        takes("--edition --style-edition --config --config-path --emit --color --print-config --file-lines"),
+    ]),
+    changes("black isort indent").operands(Operands::Write(0)).options(&[
         only_reads("--check --diff --check-only"),
-        takes("--edition --config --config-path --emit -l --line-length -t --target-version --profile"),
+        takes(
+            "--config --config-path -l --line-length -t --target-version --profile -c --code --include --exclude \
+             --extend-exclude --force-exclude --stdin-filename -W --workers --required-version --line-ranges",
+        ),
     ]),
 ];

@@ -4,7 +4,7 @@ use super::table::*;
 
 pub(super) const PROGRAMS: &[Program] = &[
     changes("jj").everywhere(&[
-        decides("--config --config-file --config-toml -R --repository", "decides what jj runs").valued(),
+        decides("--config --config-file --config-toml -R --repository --tool", "decides what jj runs").valued(),
         takes("--at-operation --at-op --color"),
     ]).verbs(&[
         reads("log show diff status st op+log operation+log evolog files file+list file+show help version root"),
@@ -23,7 +23,8 @@ pub(super) const PROGRAMS: &[Program] = &[
         decides("--config -R --repository --cwd", "decides what hg runs").valued(),
         takes("--encoding --encodingmode --color --pager"),
     ]).verbs(&[
-        reads("status st log diff annotate blame cat files heads id identify manifest parents paths summary tip version help"),
+        reads("cat").options(&[writes("-o --output")]),
+        reads("status st log diff annotate blame files heads id identify manifest parents paths summary tip version help"),
         destroys("revert strip purge rollback", "hg throws changes away"),
         changes("update up checkout co").options(&[loses("-C --clean", "hg throws changes away")]),
         leaves("push pull clone incoming in outgoing out", "hg talks to another repository"),

@@ -1,7 +1,9 @@
 //! Programs that run another, and names that decide which one that is.
 
 use expect_test::expect;
+use heeler_shell::{ConcernKind, read};
 
+use crate::PLACE;
 use crate::lines::check;
 
 #[test]
@@ -79,5 +81,38 @@ fn what_bash_itself_looks_up_decides_what_runs() {
             runs ls
             Environment: POSIXLY_CORRECT decides what runs
             NotUnderstood: BASH_ALIASES makes a word mean something else"#]],
+    );
+}
+
+#[test]
+fn what_talks_to_a_repository_may_be_told_which_program_does() {
+    let decides = |line| {
+        let concerns = read(line, &PLACE).concerns;
+        concerns.iter().any(|concern| concern.kind == ConcernKind::Environment)
+    };
+    for line in [
+        "git push --receive-pack='./x; git-receive-pack' . HEAD:refs/heads/z",
+        "git push --exec=./x . HEAD",
+        "git push --rece ./x . HEAD",
+        "git ls-remote --exec=./x .",
+        "git fetch-pack --exec=./x .",
+        "git send-pack --receive-pack=./x .",
+        "git send-email --to-cmd ./x a.patch",
+        "git archive --remote=. --exec=./x HEAD",
+    ] {
+        assert!(decides(line), "{line}");
+    }
+    assert!(!decides("git push -u origin main"));
+}
+
+#[test]
+fn a_user_before_a_command_hides_none() {
+    check(
+        "su nobody -c 'rm -rf src'",
+        expect![[r#"
+            runs su nobody -c rm -rf src | rm -rf src
+            writes /space/project/src
+            Leaves: asks for other rights
+            Irreversible: removes src for good"#]],
     );
 }

@@ -8,6 +8,10 @@ use crate::PLACE;
 const ASKS: &str = include_str!("asks.txt");
 /// Between lines of `%%`, since some have several lines.
 const RUNS: &str = include_str!("runs.txt");
+/// One a line, without whatever it asks: what would be written or run where only reading is let.
+const CHANGES: &str = include_str!("changes.txt");
+/// One a line.
+const READS: &str = include_str!("reads.txt");
 
 #[test]
 fn each_spelling_that_must_ask_asks() {
@@ -22,4 +26,20 @@ fn each_spelling_that_need_not_ask_runs() {
     let asks: Vec<_> = lines.map(|line| (line, read(line, &PLACE).concerns)).collect();
     let asks: Vec<_> = asks.into_iter().filter(|(_, concerns)| !concerns.is_empty()).collect();
     assert_eq!(asks, Vec::new());
+}
+
+#[test]
+fn each_spelling_that_changes_something_is_no_reading() {
+    let reads = |line: &&str| read(line, &PLACE).is_read_only;
+    assert_eq!(CHANGES.lines().filter(reads).collect::<Vec<_>>(), Vec::<&str>::new());
+}
+
+#[test]
+fn each_spelling_that_only_reads_is_let_read() {
+    let is_let = |line: &&str| {
+        let line = read(line, &PLACE);
+        line.is_read_only && line.concerns.is_empty() && !line.is_open_ended
+    };
+    let refused: Vec<&str> = READS.lines().filter(|line| !is_let(line)).collect();
+    assert_eq!(refused, Vec::<&str>::new());
 }

@@ -1,5 +1,7 @@
 //! What a call touches, in the words that rules and verdicts speak of.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// One thing a call touches.
@@ -31,6 +33,9 @@ pub struct ShellLine {
     /// What it is known to write, absolute.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<String>,
+    /// What its redirections read, as it is written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reads: Vec<String>,
     /// It may write, or run, more than is known: a path is computed, a folder may be another one.
     /// No rule on words lets it out of a box.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -63,6 +68,11 @@ pub struct ShellCommand {
     /// It only runs another command of the line, so no rule needs to allow it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_wrapper: bool,
+    /// Those of its words that are made when the line runs (`$x`, `*.rs`), with a `*` wherever one may
+    /// be anything, and nothing for one that may be any number of words. The value of an option that is
+    /// known is none of them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub made: BTreeMap<String, String>,
 }
 
 /// Why somebody should look at a command line.

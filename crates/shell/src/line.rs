@@ -1,5 +1,7 @@
 //! What is known of a line after reading it.
 
+use std::collections::BTreeMap;
+
 use crate::programs;
 
 /// A command line that was read.
@@ -11,6 +13,8 @@ pub struct Line {
     pub commands: Vec<Command>,
     /// Absolute paths that redirections, operands and options write, where they are known.
     pub writes: Vec<String>,
+    /// What redirections read, as it is written.
+    pub reads: Vec<String>,
     /// Whether it may write, or run, more than `writes` and `commands` show: a path is computed, or
     /// depends on a folder that may be another one.
     pub is_open_ended: bool,
@@ -36,6 +40,10 @@ pub struct Command {
     /// Whether what stands before the verb leads it to another folder than the workspace itself,
     /// whose settings may name programs.
     pub is_elsewhere: bool,
+    /// Those of its words that are made when the line runs, with a `*` wherever one may be anything,
+    /// and nothing for one that may be any number of words. The value of an option that is known is
+    /// none of them.
+    pub made: BTreeMap<String, String>,
 }
 
 /// A reason to ask.

@@ -91,6 +91,30 @@ impl Word {
         (!self.has_hole() && !self.has_pattern()).then(|| self.text())
     }
 
+    /// What is known of a word that is made when the line runs: a `*` stands wherever it may be
+    /// anything, and nothing is known of what may be any words, or none.
+    pub(crate) fn shape(&self) -> Option<String> {
+        if self.known().is_some() {
+            return None;
+        }
+        let is_given = |hole: &Hole| hole.kind == HoleKind::Other && hole.source == "{}";
+        let is_temp = self.leading_hole().is_some_and(|hole| hole.kind == HoleKind::Temp);
+        if let [Atom::Hole(hole)] = self.atoms.as_slice()
+            && !(hole.is_whole || is_temp || is_given(hole))
+        {
+            return Some(String::new());
+        }
+        let is_open = |atom: &Atom| {
+            let signs = |c: &char| "*?[]()@!+".contains(*c);
+            matches!(atom, Atom::Hole(_)) || matches!(atom, Atom::Plain(c) if signs(c))
+        };
+        let first = self.atoms.iter().position(is_open)?;
+        let last = self.atoms.iter().rposition(is_open)?;
+        let text = |atoms: &[Atom]| Self { atoms: atoms.to_vec() }.text();
+        let begin = if is_temp { "/".to_owned() } else { text(&self.atoms[..first]) };
+        Some(format!("{begin}*{}", text(&self.atoms[last + 1..])))
+    }
+
     pub(crate) fn has_hole(&self) -> bool {
         self.atoms.iter().any(|atom| matches!(atom, Atom::Hole(_)))
     }

@@ -266,7 +266,16 @@ fn command_of(words: &[Word], invocation: Option<&Invocation<'_>>, known: usize)
     };
     let is_named = known > 0 && !invocation.is_some_and(Invocation::has_computed_verb);
     let is_wrapper = invocation.is_some_and(runs_another);
-    Command { words: texts, plain, is_named, is_wrapper, is_elsewhere: false }
+    let seen: Vec<&Word> = match invocation {
+        Some(call) => {
+            let own = call.flags.iter().chain(&call.operands).copied();
+            own.chain(&call.rest).chain(words.first()).collect()
+        }
+        None => words.iter().collect(),
+    };
+    let shaped = |word: &Word| Some((word.text(), word.shape()?));
+    let made = seen.into_iter().filter_map(shaped).collect();
+    Command { words: texts, plain, is_named, is_wrapper, is_elsewhere: false, made }
 }
 
 /// Whether all that an invocation does is to run the command in its words.

@@ -334,6 +334,9 @@ impl Reader<'_> {
         if is_connection(&word.known_prefix()) {
             self.concern(ConcernKind::Leaves, "opens a connection to the network");
         }
+        if matches!(kind, IoFileRedirectKind::Read) {
+            self.line.reads.push(word.text());
+        }
     }
 
     fn target(&mut self, source: &str) {

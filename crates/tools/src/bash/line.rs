@@ -26,6 +26,7 @@ pub(crate) fn read(text: &str, place: &Place<'_>) -> ShellLine {
         line: text.to_owned(),
         commands: line.commands.into_iter().map(command).collect(),
         writes: line.writes,
+        reads: line.reads,
         concerns: line.concerns.into_iter().map(concern).collect(),
         is_open_ended: line.is_open_ended,
         asks_to_leave: false,
@@ -46,9 +47,9 @@ pub(crate) fn ask_to_leave(line: &mut ShellLine) {
 
 fn command(command: heeler_shell::Command) -> ShellCommand {
     let is_doubtful = !command.is_certain();
-    let heeler_shell::Command { words, plain, is_wrapper, .. } = command;
+    let heeler_shell::Command { words, plain, is_wrapper, made, .. } = command;
     let plain = if plain == words { Vec::new() } else { plain };
-    ShellCommand { words, plain, is_doubtful, is_wrapper }
+    ShellCommand { words, plain, is_doubtful, is_wrapper, made }
 }
 
 fn concern(concern: heeler_shell::Concern) -> Concern {

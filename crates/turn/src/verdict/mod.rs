@@ -7,6 +7,7 @@
 mod flaw;
 mod hook;
 mod likeness;
+mod named;
 mod offer;
 mod path;
 mod shell;
@@ -96,7 +97,9 @@ fn judge_alone(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> J
             Access::Shell(line) => Some(&**line),
             _ => None,
         });
-        let why = format!("the rule {rule} ({}) asks{}", rule.source, shell::concerns(lines));
+        let doubt = shell::doubt(rule, policy, tool, &facts.accesses);
+        let why =
+            format!("the rule {rule} ({}) asks{doubt}{}", rule.source, shell::concerns(lines));
         let verdict = ask(policy, why);
         return Judgement { confined, ..judgement(verdict, Some(rule)) };
     }
@@ -147,7 +150,8 @@ impl<'a> Allowance<'a> {
 /// The denial by a rule, in words for the model.
 fn denied(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Option<Judgement> {
     if let Some(rule) = matching(grants, RuleEffect::Deny, policy, tool, facts) {
-        let by = format!("the rule {rule} ({}) denies it", rule.source);
+        let doubt = shell::doubt(rule, policy, tool, &facts.accesses);
+        let by = format!("the rule {rule} ({}) denies it{doubt}", rule.source);
         return Some(judgement(Verdict::Deny { by }, Some(rule)));
     }
     // A command line that is not understood might hide what a deny rule names.
@@ -260,44 +264,32 @@ fn ask(policy: &Policy, why: String) -> Verdict {
 }
 
 fn matches(rule: &Rule, policy: &Policy, tool: &str, access: &Access) -> bool {
-    if let Access::Shell(line) = access
-        && shell::touches(rule, policy, line)
-    {
-        return true;
+    if let Access::Shell(line) = access {
+        return shell::spoken_of(rule, policy, tool, line).is_some();
     }
     if !names_tool(rule, tool, access) {
         return false;
     }
     let Some(argument) = &rule.argument else { return true };
     let flaw = match access {
-        Access::Command(_) | Access::Shell(_) => flaw::of_command(argument),
+        Access::Command(_) => flaw::of_command(argument),
         Access::Read(_) | Access::Write(_) => flaw::of_path(argument),
         // Another tool's rule may speak of the paths that the tool touches too.
         Access::Host(_) if same_name(&rule.tool, "WebFetch") => flaw::of_host(argument),
-        Access::Host(_) | Access::Opaque(_) => None,
+        Access::Host(_) | Access::Opaque(_) | Access::Shell(_) => None,
     };
     if flaw.is_some() {
-        let may_mean = || match access {
-            Access::Shell(line) => shell::may_mean(line, argument),
-            _ => true,
-        };
-        return rule.effect != RuleEffect::Allow && may_mean();
+        return rule.effect != RuleEffect::Allow;
     }
     match access {
         Access::Command(line) => shell_line::matches(line, argument),
-        Access::Shell(line) => {
-            shell::runs(line, argument)
-                || (rule.effect != RuleEffect::Allow
-                    && shell_line::is_more_than_words(argument)
-                    && shell::may_mean(line, argument))
-        }
         Access::Read(path) | Access::Write(path) => {
             path::matches(path, argument, &policy.workspace)
         }
         Access::Host(host) => {
             argument.strip_prefix("domain:").is_some_and(|domain| is_host_of(host, domain))
         }
-        Access::Opaque(_) => false,
+        Access::Opaque(_) | Access::Shell(_) => false,
     }
 }
 

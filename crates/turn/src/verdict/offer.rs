@@ -3,7 +3,7 @@
 use heeler_core::{Access, ConcernKind, Facts, Rule, RuleEffect, ShellCommand, ShellLine};
 
 /// Programs whose second word says what they do, so that a rule on the first alone says too little.
-const WITH_VERBS: [&str; 30] = [
+pub(super) const WITH_VERBS: [&str; 30] = [
     "apt",
     "apt-get",
     "aws",

@@ -83,6 +83,25 @@ impl<'a> Pattern<'a> {
         let globs = self.globs.get_or_init(|| compile(&[text, &format!("{text}/**")]));
         globs.as_ref().is_some_and(|globs| globs.is_match(rest))
     }
+
+    /// Whether it matches a relative path seen from some folder of the workspace.
+    pub(super) fn in_any_folder(&self, workspace: &str) -> impl Fn(&str) -> bool + use<> {
+        let full = format!("/{}", self.text);
+        let text = match self.below {
+            "" => relative(&full, workspace)
+                .or(full.strip_prefix('/').filter(|it| it.starts_with("**"))),
+            _ => Some(self.text.as_str()),
+        };
+        let text = text.map(|text| text.trim_end_matches('/'));
+        let ends = text.into_iter().flat_map(|text| {
+            let starts = text.match_indices('/').map(|(at, _)| at + 1).chain([0]);
+            starts.flat_map(|at| [text[at..].to_owned(), format!("{}/**", &text[at..])])
+        });
+        let ends: Vec<String> = ends.collect();
+        // What cannot be taken apart may match.
+        let globs = compile(&ends);
+        move |path| globs.as_ref().is_none_or(|globs| globs.is_match(&absolute(path, "")[1..]))
+    }
 }
 
 fn anchored(pattern: &str) -> String {
@@ -99,9 +118,9 @@ pub(super) fn is_pattern(argument: &str) -> bool {
 }
 
 /// As a set, also of one: for one alone there is no way to say that it is too large.
-fn compile(patterns: &[&str]) -> Option<GlobSet> {
+fn compile(patterns: &[impl AsRef<str>]) -> Option<GlobSet> {
     let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
+    for pattern in patterns.iter().map(AsRef::as_ref) {
         if !is_bounded_glob(pattern) {
             return None;
         }
@@ -145,6 +164,26 @@ mod tests {
             (&format!("{}a{}", "{".repeat(20_000), "}".repeat(20_000)), "/w/a", false),
         ] {
             assert_eq!(matches(path, pattern, "/w"), expected, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn what_is_seen_from_any_folder_may_be_in_one_that_a_pattern_names() {
+        for (pattern, path, expected) in [
+            ("secret/**", "a", true),
+            ("secret/*.key", "a.key", true),
+            ("secret/*.key", "b/../a.key", true),
+            ("secret/*.key", "../secret/a.key", true),
+            ("secret/*.key", "a", false),
+            (".env", "deep/.env", true),
+            (".env", "test", false),
+            ("//w/secret/**", "a", true),
+            ("//**/.env", ".env", true),
+            ("//etc/**", "a", false),
+            ("//home/x/.ssh/**", "id", false),
+        ] {
+            let may_match = Pattern::new(pattern, "/w").in_any_folder("/w");
+            assert_eq!(may_match(path), expected, "{pattern} {path}");
         }
     }
 

@@ -9,7 +9,8 @@ use heeler_core::{
     ShellLine, WRITING_TOOLS, truncate_chars,
 };
 
-use super::{Allowance, all_rules, flaw, is_free, likeness, matches, path, same_name, shell_line};
+use super::likeness::likeness;
+use super::{Allowance, all_rules, flaw, is_free, matches, named, same_name, shell_line};
 
 /// The most characters of a command line that a reason names.
 const EXCERPT_CHARS_MAX: usize = 80;
@@ -114,8 +115,7 @@ fn allowed_by<'a>(
     let allowing = |command: &ShellCommand| {
         rules.iter().copied().find(|rule| {
             let argument = rule.argument.as_deref().unwrap_or_default();
-            flaw::of_command(argument).is_none()
-                && command_matches(command, argument, Sight::Certain)
+            flaw::of_command(argument).is_none() && surely_matches(command, argument)
         })
     };
     let named = line.commands.iter().filter(|command| !command.is_wrapper);
@@ -131,53 +131,55 @@ fn allowed_by<'a>(
     first.filter(|_| writes_may && found.iter().all(Option::is_some))
 }
 
-/// Whether a rule on commands speaks of any command of the line.
-pub(super) fn runs(line: &ShellLine, argument: &str) -> bool {
-    shell_line::matches(&line.line, argument)
-        || line.commands.iter().any(|command| command_matches(command, argument, Sight::Possible))
-}
-
-/// Whether a rule that asks or denies speaks of a path that the line names or writes. Allow rules
-/// on paths say nothing of commands.
-pub(super) fn touches(rule: &Rule, policy: &Policy, line: &ShellLine) -> bool {
-    let Some(argument) = rule.argument.as_deref().filter(|_| rule.effect != RuleEffect::Allow)
-    else {
-        return false;
-    };
-    let is_one_of = |names: &[&str]| names.iter().any(|name| same_name(&rule.tool, name));
-    if !(is_one_of(&READING_TOOLS) || is_one_of(&WRITING_TOOLS))
-        || flaw::of_path(argument).is_some()
-    {
-        return false;
+/// Whether a rule that asks or denies speaks of a line: `Some("")` where it surely does, else a word
+/// that may stand for what it names. Allow rules on paths say nothing of commands.
+pub(super) fn spoken_of<'a>(
+    rule: &Rule,
+    policy: &Policy,
+    tool: &str,
+    line: &'a ShellLine,
+) -> Option<&'a str> {
+    if rule.effect == RuleEffect::Allow {
+        return None;
     }
-    let pattern = path::Pattern::new(argument, &policy.workspace);
-    let names_it = |path: &str| pattern.matches(path);
-    let written = || line.writes.iter().any(|path| names_it(path));
-    // What is only read is no business of a rule on writing.
-    let named = || {
-        (is_one_of(&READING_TOOLS) || !line.is_read_only)
-            && line.commands.iter().flat_map(|command| command.words.iter().skip(1)).any(|word| {
-                paths_in(word).any(|path| names_it(&path::absolute(path, &policy.workspace)))
-            })
-    };
-    written() || named()
+    if let Some(word) = named::touches(rule, policy, line) {
+        return Some(word);
+    }
+    if !(same_name(&rule.tool, tool) || same_name(&rule.tool, "Bash")) {
+        return None;
+    }
+    let Some(argument) = &rule.argument else { return Some("") };
+    let is_flawed = flaw::of_command(argument).is_some();
+    let is_wide = is_flawed || shell_line::is_more_than_words(argument);
+    if is_wide && line.has(ConcernKind::NotUnderstood)
+        || !is_flawed && shell_line::matches(&line.line, argument)
+    {
+        return Some("");
+    }
+    let (wanted, is_prefix) = words_of(argument);
+    let words = line.commands.iter().filter_map(|command| {
+        let exact = if is_flawed { None } else { likeness(command, &wanted, is_prefix) };
+        let forms = [&command.words, &command.plain].into_iter().filter(|it| !it.is_empty());
+        let mut wide =
+            forms.filter_map(|words| shell_line::may_mean(words, &command.made, argument));
+        exact.or_else(|| wide.next().filter(|_| is_wide))
+    });
+    words.min_by_key(|word| !word.is_empty())
 }
 
-/// Whether a line may run what a rule that asks or denies speaks of, when the rule is not one on
-/// plain words.
-pub(super) fn may_mean(line: &ShellLine, argument: &str) -> bool {
-    line.has(ConcernKind::NotUnderstood)
-        || line.commands.iter().any(|command| {
-            [&command.words, &command.plain]
-                .into_iter()
-                .any(|words| !words.is_empty() && shell_line::may_mean(words, argument))
-        })
-}
-
-/// What in a word may be a path: the word, and what follows a `=` in it.
-fn paths_in(word: &str) -> impl Iterator<Item = &str> {
-    let value = word.split_once('=').map(|(_, value)| value);
-    [Some(word), value].into_iter().flatten().filter(|path| !path.is_empty())
+/// Which word leaves it open whether a rule speaks of these, behind what the rule does.
+pub(super) fn doubt(rule: &Rule, policy: &Policy, tool: &str, accesses: &[Access]) -> String {
+    let word = accesses.iter().find_map(|access| match access {
+        Access::Shell(line) => spoken_of(rule, policy, tool, line),
+        _ => None,
+    });
+    match word {
+        None | Some("") => String::new(),
+        Some(word) => {
+            let word = excerpt(word);
+            format!(": what `{word}` stands for is not known until it is written out")
+        }
+    }
 }
 
 /// Whether a line of which not all is understood may contain what a deny rule's argument names.
@@ -227,28 +229,19 @@ fn one_line(text: &str) -> String {
     lines.join(" \u{23ce} ")
 }
 
-/// How sure a match has to be: what allows needs to be certain, what denies or asks does not.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sight {
-    Certain,
-    Possible,
-}
-
-/// Whether a command's words are those of `words:*` with any behind them, or exactly `words`.
-fn command_matches(command: &ShellCommand, argument: &str, sight: Sight) -> bool {
-    let (prefix, is_prefix) =
-        match argument.strip_suffix(":*").or_else(|| argument.strip_suffix(" *")) {
-            Some(prefix) => (prefix, true),
-            None => (argument, false),
-        };
-    let wanted: Vec<&str> = prefix.split_whitespace().collect();
-    if sight == Sight::Possible {
-        return likeness::is_like(command, &wanted, is_prefix);
-    }
+/// Whether a command's words are surely those of `words:*` with any behind them, or exactly `words`.
+fn surely_matches(command: &ShellCommand, argument: &str) -> bool {
+    let (wanted, is_prefix) = words_of(argument);
     let plain = (!command.is_doubtful).then_some(&command.plain);
     let forms = [Some(&command.words), plain].into_iter().flatten();
     forms.filter(|words| !words.is_empty()).any(|words| {
         let begins = words.len() >= wanted.len() && words.iter().zip(&wanted).all(|(a, b)| a == b);
         begins && (is_prefix || words.len() == wanted.len())
     })
+}
+
+/// The words that an argument names, and whether there may be any behind them.
+fn words_of(argument: &str) -> (Vec<&str>, bool) {
+    let prefix = argument.strip_suffix(":*").or_else(|| argument.strip_suffix(" *"));
+    (prefix.unwrap_or(argument).split_whitespace().collect(), prefix.is_some())
 }

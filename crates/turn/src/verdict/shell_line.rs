@@ -1,6 +1,8 @@
 //! Matching command lines that nobody read with a shell's grammar: only what is plainly one simple
 //! command matches a rule.
 
+use std::collections::BTreeMap;
+
 /// Characters with which a shell does more than split words.
 const METACHARACTERS: &[char] = &[
     ';', '&', '|', '<', '>', '`', '$', '(', ')', '{', '}', '[', ']', '*', '?', '!', '~', '#', '\\',
@@ -52,17 +54,30 @@ pub(super) fn is_more_than_words(argument: &str) -> bool {
 }
 
 /// Whether a command may be one that an argument speaks of which is no plain words: `*` stands for
-/// anything, and what comes after a sign that a shell heeds is not looked at.
-pub(super) fn may_mean(words: &[String], argument: &str) -> bool {
+/// anything, and what comes after a sign that a shell heeds is not looked at. `Some("")` where it is,
+/// and else the word behind which anything may stand, since it is made when the line runs.
+pub(super) fn may_mean<'a>(
+    words: &'a [String],
+    made: &BTreeMap<String, String>,
+    argument: &str,
+) -> Option<&'a str> {
     let (plain, rest) = argument.split_at(argument.find(HEEDED).unwrap_or(argument.len()));
     let plain = plain.strip_suffix(":*").map_or(plain.to_owned(), |words| format!("{words}*"));
     let open = if rest.is_empty() { "" } else { "*" };
     let pattern = normalize(&plain) + open;
-    is_like(words.join(" ").as_bytes(), pattern.as_bytes())
+    if is_like(&words.join(" "), &pattern) {
+        return Some("");
+    }
+    let at = words.iter().position(|word| made.contains_key(word))?;
+    let begin = made[&words[at]].split('*').next().unwrap_or_default();
+    let known = format!("{} {begin}", words[..at].join(" "));
+    let is_begun = |end: usize| pattern.get(..end).is_some_and(|begun| is_like(&known, begun));
+    (0..=pattern.len()).any(is_begun).then_some(words[at].as_str())
 }
 
 /// Whether a text is like a pattern in which `*` stands for any text.
-fn is_like(text: &[u8], pattern: &[u8]) -> bool {
+pub(super) fn is_like(text: &str, pattern: &str) -> bool {
+    let (text, pattern) = (text.as_bytes(), pattern.as_bytes());
     let (mut at, mut wanted) = (0, 0);
     // Where the last star stands, and how much of the text it has taken.
     let mut star: Option<(usize, usize)> = None;
@@ -110,7 +125,26 @@ mod tests {
             ("npm-run a b", "npm* a:*", true),
         ] {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-            assert_eq!(may_mean(&words, argument), expected, "{line} {argument}");
+            let found = may_mean(&words, &BTreeMap::new(), argument);
+            assert_eq!(found.is_some(), expected, "{line} {argument}");
+        }
+    }
+
+    #[test]
+    fn behind_a_word_that_is_made_anything_may_stand() {
+        for (line, argument, expected) in [
+            ("make $t", "make deploy*", true),
+            ("make d$t", "make deploy*", true),
+            ("make t$t", "make deploy*", false),
+            ("make test $t", "make deploy*", false),
+            ("make $t", "* deploy", true),
+            ("make $t", "make", false),
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            let last = words.last().unwrap();
+            let made = BTreeMap::from([(last.clone(), last.replace("$t", "*"))]);
+            let expected = expected.then_some(last.as_str());
+            assert_eq!(may_mean(&words, &made, argument), expected, "{line} {argument}");
         }
     }
 

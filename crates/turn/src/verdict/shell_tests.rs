@@ -186,7 +186,7 @@ fn a_program_of_the_workspace_is_not_the_one_it_is_called_like() {
             words: vec!["./git".into(), "-C".into(), "x".into(), "push".into()],
             plain: vec!["git".into(), "push".into()],
             is_doubtful,
-            is_wrapper: false,
+            ..ShellCommand::default()
         }],
         ..line("", &[(ConcernKind::Leaves, "the network")])
     };

@@ -22,6 +22,7 @@ mod hooks;
 mod interrupt;
 mod items;
 mod limits;
+mod line_rules;
 mod looked;
 mod misfits;
 mod permission;

@@ -125,13 +125,8 @@ impl Finish {
         Self {
             session: Some(session),
             is_gone: false,
-            turn: match (state, &view.turn) {
-                // What waited when this run was stopped has begun a turn that is the next process's.
-                (Some(state), _) => state.turns - u32::from(state.turn.is_some()),
-                // That of a session that broke off is the one that its watchers saw begin.
-                (None, Some(turn)) => turn.turn,
-                (None, None) => 0,
-            },
+            // What waited when this run was stopped has begun a turn that is the next process's.
+            turn: state.map_or(0, |state| state.turns - u32::from(state.turn.is_some())),
             answer: state.filter(|_| done).map(State::final_answer).unwrap_or_default(),
             // The view outlives a session that cannot be written any more.
             usage: view.usage,

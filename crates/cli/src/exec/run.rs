@@ -83,7 +83,8 @@ impl Run<'_> {
             state.lost_works().for_each(|told| say(told.trim_matches(['[', ']'])));
         }
         printer.begin(&session, &model)?;
-        let outcome = match self.turns(&session, signals, printer).await {
+        let mut turn = 0;
+        let outcome = match self.turns(&session, signals, printer, &mut turn).await {
             Ok(outcome) => outcome,
             // Nobody can watch any more, so nothing goes on.
             Err(error) if error.is::<std::io::Error>() => {
@@ -105,6 +106,8 @@ impl Run<'_> {
         let is_idle = outcome.is_none();
         let outcome = outcome.unwrap_or(TurnOutcome::Done);
         let finish = Finish::of(id, outcome, state.as_ref(), &view);
+        // A session that broke off tells nothing any more, but what was seen of it.
+        let finish = if state.is_none() { Finish { turn, ..finish } } else { finish };
         Ok(match &self.wanted {
             Some(wanted) if !is_idle => finish.structured(wanted),
             _ => finish,
@@ -116,6 +119,7 @@ impl Run<'_> {
         session: &Session,
         signals: Signals,
         printer: &mut dyn Printer,
+        turn: &mut u32,
     ) -> Result<Option<TurnOutcome>> {
         let pending = self.continues && session.state().await?.turn.is_some();
         let has_more = self.prompt.is_some() || self.stream.is_some();
@@ -127,7 +131,7 @@ impl Run<'_> {
         }
         let (_, cursor) = session.subscribe();
         let wanted = self.wanted.as_deref_mut();
-        let mut watch = Watch { session, cursor, signals, printer, wanted };
+        let mut watch = Watch { session, cursor, signals, printer, wanted, turn };
         if let Some(keep_rule) = self.stream.take() {
             let pending = pending.then(|| session.resume());
             let first = self.prompt.take().map(|prompt| session.turn(prompt));

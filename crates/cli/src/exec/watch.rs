@@ -1,7 +1,7 @@
 //! Waits for a turn and prints what is seen of it.
 
 use anyhow::Result;
-use heeler_core::{FinalAnswer, TurnOutcome};
+use heeler_core::{Event, FinalAnswer, TurnOutcome};
 use heeler_engine::{Cursor, Seen, Session};
 use heeler_tui::Outlet;
 
@@ -17,6 +17,8 @@ pub(super) struct Watch<'a> {
     pub(super) signals: Signals,
     pub(super) printer: &'a mut dyn Printer,
     pub(super) wanted: Option<&'a mut Wanted>,
+    /// The last turn that was seen to begin.
+    pub(super) turn: &'a mut u32,
 }
 
 impl Watch<'_> {
@@ -70,6 +72,12 @@ impl Watch<'_> {
     pub(super) fn print(&mut self, seen: &Seen) -> std::io::Result<()> {
         if self.wanted.as_mut().is_some_and(|wanted| wanted.sees(seen)) {
             self.cancel();
+        }
+        if let Seen::Event(envelope) = seen
+            && let (Event::TurnStarted { turn, .. }, true) =
+                (&envelope.event, envelope.agent.is_main())
+        {
+            *self.turn = *turn;
         }
         self.printer.print(seen)
     }

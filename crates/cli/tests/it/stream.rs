@@ -444,10 +444,11 @@ fn what_a_hook_hears_keeps_nothing_else_waiting() {
     set(&world, "UserPromptSubmit", "grep -q slow || exit 0; echo > began; read l < gate; exit 0");
     let mut began = Fifo::new(&world.path("work/began"));
     let _gate = Fifo::new(&world.path("work/gate"));
-    let server = MockServer::start(Script::parse("[[reply]]\nstall = { events = 0 }").unwrap());
+    let script = "[[reply]]\ntext = \"a long story\"\nstall = { events = 3 }";
+    let server = MockServer::start(Script::parse(script).unwrap());
     let arguments = ["exec", "--model", MODEL, STREAM, "go"];
     let mut running = world.heeler(&arguments).at(&server).open_stdin().start();
-    running.wait_for("model_started");
+    running.wait_for("text_delta");
     running.say(json!({"type": "steer", "id": "a", "text": "slow"}));
     began.wait();
     running.say(json!({"type": "take_back", "id": "b"}));

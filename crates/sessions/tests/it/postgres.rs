@@ -141,7 +141,7 @@ async fn who_waits_for_an_answer_waits_a_minute() {
 #[tokio::test]
 async fn isolation_that_is_stricter_gives_the_same_answers() {
     let Some(server) = Server::start() else { return };
-    for isolation in ["serializable", r"repeatable\ read"] {
+    for isolation in ["serializable", r"repeatable\\ read"] {
         let strict = format!(
             "{} options='-c default_transaction_isolation={isolation}'",
             server.connection()

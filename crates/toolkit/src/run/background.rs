@@ -33,36 +33,41 @@ impl Wait {
     pub(super) async fn outlast(self, mut turn: Turn) -> TurnOutcome {
         loop {
             let outcome = (&mut turn).await;
-            // One that was over before it was waited for counts no less.
-            let outcome = self.watch.seen().failed.clone().unwrap_or(outcome);
-            if outcome != TurnOutcome::Done {
-                return outcome;
-            }
-            match self.next().await {
+            let next = match self.failed() {
+                None if outcome == TurnOutcome::Done => self.next().await,
+                failed => return failed.unwrap_or(outcome),
+            };
+            match next {
                 Ok(Some(Next::Turn(next))) => turn = next,
                 Ok(Some(Next::Over(outcome))) => return outcome,
                 // A session that closed has told the turn's outcome.
-                Ok(None) | Err(SessionError) => return outcome,
+                Ok(None) | Err(SessionError) => return self.failed().unwrap_or(outcome),
             }
         }
     }
 
+    /// How a turn ended that was not done, also one that was over before anybody waited for it.
+    fn failed(&self) -> Option<TurnOutcome> {
+        self.watch.seen().failed.clone()
+    }
+
     /// What comes after a turn that is done; `None` for nothing.
     async fn next(&self) -> Result<Option<Next>, SessionError> {
-        let mut state = self.session.state().await?;
-        let goes_on = state.turn.is_some() || !state.background.is_empty();
-        if !goes_on {
-            return Ok(None);
-        }
-        match self.left(&state) {
-            Ok(limits) if limits == state.settings.limits => {}
-            Ok(limits) => {
-                state.settings.limits = limits;
-                self.session.set_settings(state.settings.clone()).await?;
+        loop {
+            let state = match self.limited().await? {
+                Ok(state) => state,
+                Err(limit) => return Ok(Some(Next::Over(TurnOutcome::Limit { limit }))),
+            };
+            // A turn that was woken may be over already.
+            if let Some(outcome) = self.failed() {
+                return Ok(Some(Next::Over(outcome)));
             }
-            Err(limit) => return Ok(Some(Next::Over(TurnOutcome::Limit { limit }))),
-        }
-        if state.turn.is_none() {
+            if state.turn.is_some() {
+                break;
+            }
+            if state.background.is_empty() {
+                return Ok(None);
+            }
             tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Ok(Some(Next::Over(TurnOutcome::Cancelled))),
@@ -74,7 +79,28 @@ impl Wait {
                 }
             }
         }
-        Ok(Some(Next::Turn(self.session.resume())))
+        let turn = self.session.resume();
+        // Another may have begun meanwhile, which is then the one that is waited for.
+        Ok(Some(match self.limited().await? {
+            Ok(_) => Next::Turn(turn),
+            Err(limit) => Next::Over(TurnOutcome::Limit { limit }),
+        }))
+    }
+
+    /// The state, once its limits are what the turns before leave, or the limit that leaves nothing.
+    async fn limited(&self) -> Result<Result<State, LimitKind>, SessionError> {
+        loop {
+            let mut state = self.session.state().await?;
+            let goes_on = state.turn.is_some() || !state.background.is_empty();
+            match self.left(&state) {
+                Err(limit) if goes_on => return Ok(Err(limit)),
+                Ok(limits) if goes_on && limits != state.settings.limits => {
+                    state.settings.limits = limits;
+                    self.session.set_settings(state.settings.clone()).await?;
+                }
+                _ => return Ok(Ok(state)),
+            }
+        }
     }
 
     /// Until the first of the works has ended, which begins a turn: others that end meanwhile wait for

@@ -30,7 +30,7 @@ mod reader;
 mod second;
 mod word;
 
-pub use line::{Command, Concern, ConcernKind, Line};
+pub use line::{Command, Concern, ConcernKind, LINES_TAKEN, Line};
 pub use place::{PROTECTED_NAMES, Place};
 
 /// The longest line that is read, in bytes.

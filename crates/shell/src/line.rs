@@ -46,6 +46,10 @@ pub struct Command {
     pub made: BTreeMap<String, String>,
 }
 
+/// Why a line is not understood that may be taken by a program above it, as its input: what reads a
+/// script line by line itself passes over that.
+pub const LINES_TAKEN: &str = "a program may take lines of the script that it stands in";
+
 /// A reason to ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Concern {

@@ -5,6 +5,7 @@ use brush_parser::ast::{
 };
 
 use super::{Input, Reader};
+use crate::line::LINES_TAKEN;
 use crate::second;
 use crate::word::Word;
 
@@ -38,7 +39,7 @@ impl Reader<'_> {
         if let Input::Rest(before) = outer
             && before != self.takers
         {
-            self.unclear("a program may take lines of the script that it stands in");
+            self.unclear(LINES_TAKEN);
         }
         let has_own = self.scope.input != outer;
         if has_own && let Input::Text(_, before) = &mut self.scope.input {

@@ -67,7 +67,7 @@ impl Script {
     /// What it does to write this as well.
     pub(super) fn line(&self, data: &str, place: &Place<'_>) -> ShellLine {
         let (text, is_told) = self.with(data, place);
-        let mut line = read_line(&fed(&self.command, &text), place);
+        let mut line = read_fed(&self.command, &text, place);
         heed_gitlinks(&mut line, place);
         // The first lines of a text are shown, and these are new.
         line.line = format!("{data}\n# is written to: {}", line.line);
@@ -145,7 +145,8 @@ impl Script {
     /// Whether the line behind this text may be no command of its own.
     fn is_open(&self, text: &str, place: &Place<'_>) -> bool {
         let ended = text.strip_suffix('\n').unwrap_or(text);
-        let read = heeler_shell::read(&fed(&self.command, &format!("{ended}\n{PROBE}")), place);
+        let mut read = heeler_shell::read(&fed(&self.command, &format!("{ended}\n{PROBE}")), place);
+        read.concerns.retain(|concern| concern.why != heeler_shell::LINES_TAKEN);
         // What is not complete is read as far as it goes.
         !runs_probe(&read)
             || read.concerns.iter().any(|it| it.kind == heeler_shell::ConcernKind::NotUnderstood)
@@ -188,7 +189,7 @@ impl Script {
             let end = at + n_lines;
             for (inner, first) in lines.iter().enumerate().take(end).skip(at + 1) {
                 let Some((unit, _)) = unit(inner, APART_LINES_MAX) else { return false };
-                let read = read_line(&fed(&self.command, &unit), place);
+                let read = read_fed(&self.command, &unit, place);
                 let is_odd = |concern: &Concern| concern.kind == ConcernKind::NotUnderstood;
                 // The end of a construct alone is not understood, and does nothing. A word in two
                 // lines is something else.
@@ -275,6 +276,14 @@ pub(super) fn start(setup: &Setup, command: &str, has_input: bool, place: &Place
     for setting in line.commands.iter_mut().take(setup.n_commands) {
         setting.is_wrapper = true;
     }
+    line
+}
+
+/// A command line with a text as its input. What its programs may take of the text is looked at line by
+/// line, in [`Script::add_apart`].
+fn read_fed(command: &str, text: &str, place: &Place<'_>) -> ShellLine {
+    let mut line = read_line(&fed(command, text), place);
+    line.concerns.retain(|concern| concern.why != heeler_shell::LINES_TAKEN);
     line
 }
 

@@ -36,6 +36,8 @@ pub use heeler_turn::state::BackgroundWork;
 pub use images::ImageDoor;
 pub use log::{Cursor, Seen};
 pub use parts::Parts;
+#[doc(hidden)]
+pub use pipeline::CANCEL_GRACE_MILLIS;
 pub use registry::{
     SearchPatternError, TOOL_SEARCH, ToolFound, ToolMoment, ToolQuery, ToolRegistry, ToolSearch,
 };

@@ -32,6 +32,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use heeler_core::{Block, RawJson, Text, ToolContext, ToolError, ToolOutput, panic_text};
+use heeler_engine::CANCEL_GRACE_MILLIS;
 use heeler_secrets::Secrets;
 
 use crate::{Binding, ToolFunction};
@@ -47,9 +48,6 @@ impl<F: Fn(&Binding) -> ToolFunction + Send + Sync> Layer for F {
         self(binding)
     }
 }
-
-/// How long a call that was cancelled may take to end by itself, in milliseconds.
-const GRACE_MILLIS: u64 = 250;
 
 /// Ends a call after so long: it is cancelled, and what has not ended a quarter of a second later is
 /// abandoned. The result is an error that says so.
@@ -81,7 +79,7 @@ pub fn timeout(limit: Duration) -> impl Layer {
                         tokio::select! {
                             biased;
                             _ = calls.join_next() => {}
-                            () = clock.sleep_until(clock.now().plus(GRACE_MILLIS)) => {}
+                            () = clock.sleep_until(clock.now().plus(CANCEL_GRACE_MILLIS)) => {}
                         }
                         Err(ToolError::for_model(format!(
                             "{name} was stopped after {limit:?} without finishing; \

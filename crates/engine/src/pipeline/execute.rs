@@ -17,7 +17,7 @@ use crate::hooks::Asker;
 use crate::images::ImageDoor;
 
 /// How long a tool may take to return what it has once it was cancelled.
-pub(crate) const CANCEL_GRACE_MILLIS: u64 = 250;
+pub const CANCEL_GRACE_MILLIS: u64 = 250;
 
 /// One call, ready to run.
 #[derive(Clone)]

@@ -21,7 +21,8 @@ use heeler_core::{
 };
 use heeler_secrets::Secrets;
 
-pub(crate) use execute::{CANCEL_GRACE_MILLIS, Executed, Execution, execute};
+pub use execute::CANCEL_GRACE_MILLIS;
+pub(crate) use execute::{Executed, Execution, execute};
 pub(crate) use inner::{Inner, Room};
 pub(crate) use redact::redacting;
 pub(crate) use shape::Shape;

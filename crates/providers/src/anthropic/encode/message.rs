@@ -30,7 +30,7 @@ pub(super) fn encode(message: &Message) -> (Vec<u8>, Option<usize>) {
         Role::Assistant => "assistant",
     };
     let mut out = format!(r#"{{"role":"{role}","content":["#).into_bytes();
-    let slot = blocks(&mut out, &apart(&message.blocks));
+    let slot = blocks(&mut out, &apart(message));
     match slot {
         Slot::Nothing => (Vec::new(), None),
         Slot::Open(at) => {
@@ -54,19 +54,20 @@ pub(super) fn begins_with_thinking(message: &Message) -> bool {
 
 /// The markers that a message is written with, in order.
 pub(super) fn markers(message: &Message, found: &mut impl FnMut(CacheMarker)) {
-    block_markers(&apart(&message.blocks), found);
+    block_markers(&apart(message), found);
 }
 
 /// The blocks as they are sent. Of a failed result the provider takes nothing but text: its images
 /// and documents follow the last result, since none may stand between results.
-fn apart(blocks: &[Block]) -> Cow<'_, [Block]> {
+fn apart(message: &Message) -> Cow<'_, [Block]> {
+    let blocks = &message.blocks[..];
     let is_mixed = |block: &Block| match block {
         Block::ToolResult(result) => {
             result.is_error && result.content.iter().any(|part| part.as_text().is_none())
         }
         _ => false,
     };
-    if !blocks.iter().any(is_mixed) {
+    if message.role != Role::User || !blocks.iter().any(is_mixed) {
         return Cow::Borrowed(blocks);
     }
     let last = blocks.iter().rposition(|block| matches!(block, Block::ToolResult(_)));

@@ -54,6 +54,8 @@ heeler_turn::seeded_bugs! {
     StaleFacts = "stale-facts",
     /// What the store refused is given to it once more.
     RepeatedAppend = "repeated-append",
+    /// A session that was halted begins what is said to it.
+    RestlessHalt = "restless-halt",
     /// Nobody is heard while an answer is streamed.
     UnheardCommand = "unheard-command",
     /// What somebody allows for the session is put into the state beside its record.

@@ -267,8 +267,9 @@ impl Session {
         let _ = self.ask(|done| Command::Cancel { done }).await;
     }
 
-    /// Stops the running turn for a process that is about to end, and lets no other begin: what waits is
-    /// the next process's, as after [`Session::close`], and until then the session answers.
+    /// Stops the running turn for a process that is about to end, and lets nothing begin any more: what
+    /// waits is the next process's, as after [`Session::close`]. Until then the session answers: a turn
+    /// ends at once as `Cancelled`, and words are refused as by a closed session.
     pub async fn halt(&self) {
         // A closed session has nothing left to stop.
         let _ = self.ask(|done| Command::Halt { done }).await;

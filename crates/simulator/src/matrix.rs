@@ -75,6 +75,7 @@ names! {
         SlowReader = "slow watcher",
         LostReader = "watcher dropped",
         Closed = "closed in the middle",
+        Halted = "halted in the middle",
         WorkAwaited = "background awaited",
         WorkClosed = "background at close",
     }

@@ -109,6 +109,11 @@ impl Driver {
     ///
     /// Answers go unheard when whoever asked is gone; that is theirs to decide.
     pub(super) async fn obey(&mut self, command: Command) -> Result<bool, StoreError> {
+        let command = match self.is_halted {
+            true => begins_nothing(command),
+            false => Some(command),
+        };
+        let Some(command) = command else { return Ok(true) };
         match command {
             Command::Turn { input, done } => self.start_turn(input, done),
             Command::Steer { id, input, done } => {
@@ -145,9 +150,14 @@ impl Driver {
             }
             Command::Halt { done } => {
                 self.halt().await?;
+                self.is_halted = !is_on(Bug::RestlessHalt);
                 self.prompts.take_all_back();
                 for turn in self.queue.drain(..) {
                     let _ = turn.done.send(TurnOutcome::Cancelled.into());
+                }
+                self.tell_compaction(false);
+                for done in self.undo_waiting.drain(..) {
+                    let _ = done.send(false);
                 }
                 let _ = done.send(());
             }
@@ -380,6 +390,28 @@ impl Driver {
         }
         Ok(())
     }
+}
+
+/// What is left of a command for a session that was halted: what would begin, stop or change the course
+/// of something is answered at once.
+fn begins_nothing(command: Command) -> Option<Command> {
+    match command {
+        Command::Turn { done, .. } => {
+            let _ = done.send(TurnOutcome::Cancelled.into());
+        }
+        // Whoever said it hears that the session is closed to it: the words stay theirs.
+        Command::Steer { .. } => {}
+        Command::Cancel { done } | Command::Halt { done } => {
+            let _ = done.send(());
+        }
+        Command::Stop { done }
+        | Command::Compact { done, .. }
+        | Command::UndoCompaction { done } => {
+            let _ = done.send(false);
+        }
+        other => return Some(other),
+    }
+    None
 }
 
 /// Whether there is nothing in it that a model could answer.

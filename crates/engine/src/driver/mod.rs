@@ -113,6 +113,8 @@ pub(crate) struct Driver {
     undo_waiting: Vec<oneshot::Sender<bool>>,
     /// Nothing runs before somebody wants the session to go on.
     is_active: bool,
+    /// Nothing begins any more in this process.
+    is_halted: bool,
     /// What opening found; told once the session goes on, when whoever opened it watches.
     notice: Option<String>,
     checkpoints: Checkpoints,
@@ -296,9 +298,9 @@ impl Driver {
         self.flush(Durability::Written).await
     }
 
-    /// Lets effects run from here on.
+    /// Lets effects run from here on, if any may.
     fn activate(&mut self) {
-        self.is_active = true;
+        self.is_active = !self.is_halted;
         self.is_settled = false;
     }
 

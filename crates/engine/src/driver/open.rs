@@ -71,6 +71,7 @@ impl Driver {
             compaction_waiting: Vec::new(),
             undo_waiting: Vec::new(),
             is_active: false,
+            is_halted: false,
             notice: (!journal.damage.is_empty()).then(|| damage_notice(&journal)),
             checkpoints,
             messenger: None,

@@ -207,7 +207,12 @@ impl<'w> Invocation<'w> {
 
     fn takes_rest(&self) -> bool {
         match self.program.operands {
-            Operands::Command(after) | Operands::Line(after) => self.operands.len() >= after,
+            Operands::Command(after) | Operands::Line(after) => {
+                // The `-` of `su - USER` is no operand.
+                let dash = |word: &&&Word| word.known().is_some_and(|text| text == "-");
+                let before = self.operands.len() - self.operands.iter().filter(dash).count();
+                before >= after || self.has(Does::CommandNext)
+            }
             Operands::Rest => true,
             _ => false,
         }

@@ -173,7 +173,8 @@ impl Reader<'_> {
     fn option(&mut self, does: Does, value: Option<&Word>, is_mild: bool) {
         let written = value.cloned().unwrap_or_default();
         match does {
-            Does::Nothing | Does::Spares | Does::OnlyReads | Does::RunsRest => {}
+            Does::Nothing | Does::Spares | Does::OnlyReads | Does::CommandNext | Does::RunsRest => {
+            }
             Does::Setting => self.setting(&written),
             Does::Changes => self.changes(),
             Does::Insists(why) => self.effect(Effect::Asks(ConcernKind::Irreversible, why)),

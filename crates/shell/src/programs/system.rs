@@ -20,7 +20,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("ldd reset"),
     changes("kill").special(Special::Kill).options(&[takes("-s -n")]),
     leaves("pkill killall killall5 skill snice renice xkill", "signals processes by name"),
-    leaves("sudo sudoedit doas pkexec runuser please visudo", "asks for other rights")
+    leaves("sudo sudoedit doas pkexec please visudo", "asks for other rights")
         .operands(Operands::Command(0))
         .options(&[
             takes("-u --user -g --group -C -h --host -p --prompt -r --role -t --type -T -U -D --chdir -R --chroot"),
@@ -28,6 +28,12 @@ pub(super) const PROGRAMS: &[Program] = &[
         ]),
     // The user stands before the command, or before an option that holds it.
     leaves("su gosu su-exec", "asks for other rights").operands(Operands::Command(1)).options(&[
+        takes("-g --group -G --supp-group -w --whitelist-environment"),
+        runs_program("-s --shell"),
+        runs_line("-c --command --session-command"),
+    ]),
+    leaves("runuser", "asks for other rights").operands(Operands::Command(1)).options(&[
+        command_next("-u --user"),
         takes("-g --group -G --supp-group -w --whitelist-environment"),
         runs_program("-s --shell"),
         runs_line("-c --command --session-command"),
@@ -43,7 +49,10 @@ pub(super) const PROGRAMS: &[Program] = &[
          --landlock-rule --seccomp-filter",
     )]),
     leaves("sg", "changes rights").operands(Operands::Line(1)).options(&[runs_line("-c")]),
-    leaves("unshare nsenter chroot mount umount bwrap firejail systemd-nspawn pivot_root fusermount fusermount3 losetup modprobe insmod rmmod sysctl kexec swapon swapoff sandbox-exec newuidmap newgidmap proot", "changes what the system shows to programs")
+    leaves("chroot", "changes what the system shows to programs")
+        .operands(Operands::Command(1))
+        .options(&[takes("--userspec --groups")]),
+    leaves("unshare nsenter mount umount bwrap firejail systemd-nspawn pivot_root fusermount fusermount3 losetup modprobe insmod rmmod sysctl kexec swapon swapoff sandbox-exec newuidmap newgidmap proot", "changes what the system shows to programs")
         .operands(Operands::Command(0)),
     leaves("systemd-run systemd-inhibit systemd-cat dbus-launch", "tells a service manager what to run")
         .operands(Operands::Command(0))

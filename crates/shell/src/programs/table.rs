@@ -80,6 +80,8 @@ pub(crate) enum Does {
     /// Repositories within the one it works in are looked into, whose settings may name programs;
     /// not with one of these values.
     LooksWithin(&'static [&'static str]),
+    /// The command follows at once, whatever stands before it without this.
+    CommandNext,
     /// A command follows, up to `;` or `+` or the end.
     RunsRest,
     /// The value is the name of a variable that is set.
@@ -95,7 +97,12 @@ impl Does {
         // What a program of no table may write is its own business.
         !matches!(
             self,
-            Self::Nothing | Self::OnlyReads | Self::Spares | Self::Enters | Self::MayWrite
+            Self::Nothing
+                | Self::OnlyReads
+                | Self::Spares
+                | Self::Enters
+                | Self::MayWrite
+                | Self::CommandNext
         )
     }
 }
@@ -267,6 +274,11 @@ impl Program {
 /// The next word belongs to the option.
 pub(crate) const fn takes(names: &'static str) -> Option_ {
     Option_ { names, takes: true, optional: false, does: Does::Nothing }
+}
+
+/// With it no operand stands before the command.
+pub(crate) const fn command_next(names: &'static str) -> Option_ {
+    Option_ { names, takes: true, optional: false, does: Does::CommandNext }
 }
 
 /// The value is a file that is written.

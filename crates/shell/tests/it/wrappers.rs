@@ -116,3 +116,23 @@ fn a_user_before_a_command_hides_none() {
             Irreversible: removes src for good"#]],
     );
 }
+
+#[test]
+fn a_user_or_root_before_a_command_hides_it_from_no_rule() {
+    for line in [
+        "su - nobody -c 'rm -rf src'",
+        "runuser nobody -c 'rm -rf src'",
+        "runuser - nobody -c 'rm -rf src'",
+        "runuser -l nobody -c 'rm -rf src'",
+        "runuser -u nobody rm -rf src",
+        "runuser -u nobody -- rm -rf src",
+        "runuser --user=nobody rm -rf src",
+        "chroot . rm -rf src",
+        "chroot --userspec=1:1 --groups 1,2 . rm -rf src",
+        "chroot --userspec 1:1 -- . rm -rf src",
+    ] {
+        let said = read(line, &PLACE);
+        let is_seen = said.commands.iter().any(|command| command.plain.starts_with(&["rm".into()]));
+        assert!(is_seen, "{line}: {said:?}");
+    }
+}

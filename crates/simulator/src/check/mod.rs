@@ -107,6 +107,7 @@ invariants! {
     EventsAreRecords,
     AnswersAreTrue,
     BrokenStops,
+    HaltedBeginsNothing,
     NothingLeaks,
     CallTimeLimit,
     CancelIsPrompt,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use heeler_core::{Block, Entry, Event, Input, PermissionId, Record, Seq, SteeringId, TurnOutcome};
 use heeler_engine::DecideError;
 
-use super::judge::Judge;
+use super::judge::{Halt, Judge};
 use crate::check::{Checked, Invariant, ensure};
 
 /// What the journal says about what people asked for, each with its record.
@@ -117,9 +117,10 @@ impl Judge {
             return Ok(());
         }
         let Some((_, turn)) = self.known.turns.get(said) else {
-            let refused = matches!(outcome, TurnOutcome::Failed { .. });
-            let reason = self.is_closing || said.trim().is_empty();
-            return told(refused && reason, || format!("{said:?} began no turn: {outcome:?}"));
+            let refused = matches!(outcome, TurnOutcome::Failed { .. })
+                && (self.is_closing || said.trim().is_empty());
+            let halted = *outcome == TurnOutcome::Cancelled && self.halt != Halt::No;
+            return told(refused || halted, || format!("{said:?} began no turn: {outcome:?}"));
         };
         let written = self.known.outcomes.get(turn).map(|(_, outcome)| outcome);
         let unfinished = self.is_closing && written.is_none();
@@ -128,12 +129,12 @@ impl Judge {
         })
     }
 
-    /// The awaitable of a resumed turn resolves.
-    pub(super) fn resumed(&self, outcome: &TurnOutcome) -> Checked {
-        let mut written = self.known.outcomes.values().map(|(_, outcome)| outcome);
+    /// The awaitable of a turn that was resumed resolves: of this one, or of one that came after it.
+    pub(super) fn resumed(&self, turn: u32, outcome: &TurnOutcome) -> Checked {
+        let mut written = self.known.outcomes.range(turn..).map(|(_, (_, outcome))| outcome);
         let is_written = written.any(|written| written == outcome);
         let excused = self.is_broken || self.is_closing;
-        told(excused || is_written, || format!("resumed, and told {outcome:?}"))
+        told(excused || is_written, || format!("turn {turn} is resumed, and told {outcome:?}"))
     }
 
     /// Somebody was told that the session is closed.
@@ -147,7 +148,12 @@ impl Judge {
 
     pub(super) fn took_back(&self, id: &SteeringId, worked: bool) -> Checked {
         let written = self.known.taken_back.contains_key(id);
-        told(!worked || written, || format!("{} was not taken back", id.0))
+        told(!worked || written, || format!("{} was not taken back", id.0))?;
+        let words = self.state.steering.iter().filter(|queued| !queued.is_background);
+        let waits = words.map(|queued| &queued.id).any(|waiting| waiting == id);
+        told(worked || !waits || self.is_broken, || {
+            format!("{} waits, and was not to be taken back", id.0)
+        })
     }
 
     pub(super) fn decided(&self, by: &str, answer: &Result<(), DecideError>) -> Checked {

@@ -31,6 +31,14 @@ const GRACE_MILLIS: u64 = 250;
 /// The longest a cancel may take, when others wait before it.
 pub(super) const CANCEL_MILLIS_MAX: u64 = GRACE_MILLIS + SLACK_MILLIS;
 
+/// How far a halt of the process's session is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Halt {
+    No,
+    Asked,
+    Answered,
+}
+
 /// Sees and judges.
 pub(super) struct Judge {
     checker: Checker,
@@ -45,6 +53,8 @@ pub(super) struct Judge {
     pub(super) is_broken: bool,
     /// Somebody closes the session.
     pub(super) is_closing: bool,
+    /// Somebody halts the session, or has.
+    pub(super) halt: Halt,
     reserve: Reserve,
     /// The whole answer the model gave last.
     answer: Option<Reply>,
@@ -83,6 +93,7 @@ impl Judge {
             now: 0,
             is_broken: false,
             is_closing: false,
+            halt: Halt::No,
             reserve: Reserve::default(),
             answer: None,
             sent: BTreeMap::new(),
@@ -149,6 +160,7 @@ impl Judge {
         self.readers.clear();
         self.is_broken = false;
         self.is_closing = false;
+        self.halt = Halt::No;
         self.answer = None;
         self.left.extend(std::mem::take(&mut self.running).into_values().map(|ran| ran.call));
         self.returned.clear();
@@ -268,7 +280,7 @@ impl Judge {
 
     /// A request reaches the model.
     pub(super) fn requested(&mut self, request: &ModelRequest) -> Checked {
-        self.still_works("a request")?;
+        self.may_begin("a request")?;
         if self.asks_for_summary() {
             return self.checker.requested_summary(request);
         }
@@ -303,7 +315,7 @@ impl Judge {
         facts: Facts,
         changed_after: Seq,
     ) -> Checked {
-        self.still_works("a call")?;
+        self.may_begin("a call")?;
         ensure(tools::fits(name, input), Invariant::InvalidNeverRuns, || {
             format!("{call} ({name}) works on {}, which it does not take", input.get())
         })?;
@@ -338,7 +350,7 @@ impl Judge {
 
     /// A tool looks into a call that somebody is to be asked about.
     pub(super) fn tool_checks(&mut self, call: CallId) -> Checked {
-        self.still_works("a look")?;
+        self.may_begin("a look")?;
         let is_new = !self.checker.is_started(call) && self.state.settings.policy.interactive;
         ensure(is_new, Invariant::WrittenFirst, || {
             format!("{call} is looked into, and nobody is to be asked about it")
@@ -347,7 +359,7 @@ impl Judge {
 
     /// A tool clears away what a call left, and may do so again and again.
     pub(super) fn tool_clears(&mut self, call: CallId) -> Checked {
-        self.still_works("a clean-up")?;
+        self.may_begin("a clean-up")?;
         self.left.remove(&call);
         ensure(self.running.is_empty(), Invariant::DeadCallsAreClearedAway, || {
             format!("{call} is cleared away after beside {} that work", self.running.len())
@@ -401,6 +413,13 @@ impl Judge {
     /// All is over.
     pub(super) fn end(&self, entries: &[Entry]) -> Checked {
         self.checker.end(entries, &self.state)
+    }
+
+    fn may_begin(&self, what: &str) -> Checked {
+        self.still_works(what)?;
+        ensure(self.halt != Halt::Answered, Invariant::HaltedBeginsNothing, || {
+            format!("{what} after the session was halted")
+        })
     }
 
     fn still_works(&self, what: &str) -> Checked {

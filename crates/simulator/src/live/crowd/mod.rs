@@ -9,6 +9,7 @@ use heeler_core::{SessionId, Timestamp};
 use heeler_engine::{Parts, Session, SessionError};
 use tokio::task::JoinSet;
 
+use super::judge::Halt;
 use super::outside::{Inner, Outside};
 use super::tool::toolset;
 use crate::check::{Invariant, Violation};
@@ -152,8 +153,25 @@ impl Crowd {
         });
     }
 
+    /// The process is told to end; whatever people say until it has ended begins nothing.
+    async fn halt(&mut self) {
+        self.ask(|inner| {
+            inner.judge.is_closing = true;
+            inner.judge.halt = Halt::Asked;
+            inner.hit(Fault::Halted);
+        });
+        self.session.halt().await;
+        self.ask(|inner| inner.judge.halt = Halt::Answered);
+        self.say(Interest::Stays);
+        self.act();
+        self.linger().await;
+    }
+
     /// The end of the process's session: closed, or let go by everybody.
-    async fn leave(self, is_done: bool) {
+    async fn leave(mut self, is_done: bool) {
+        if !is_done && self.ask(|inner| !inner.judge.is_broken && inner.chance.percent(50)) {
+            self.halt().await;
+        }
         let Self { outside, session, mut doings, mut watchers, .. } = self;
         let is_broken = outside.with(|inner| inner.judge.is_broken).unwrap_or(true);
         if is_done && !is_broken {

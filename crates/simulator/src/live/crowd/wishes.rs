@@ -144,10 +144,11 @@ impl Crowd {
     }
 
     pub(super) fn resume(&mut self) {
+        let runs = self.ask(|inner| inner.judge.running_turn()).unwrap_or(0);
         let (outside, turn) = (self.outside.clone(), self.session.resume());
         self.doings.spawn(async move {
             let outcome: TurnOutcome = turn.await;
-            outside.judge(|judge| judge.resumed(&outcome));
+            outside.judge(|judge| judge.resumed(runs, &outcome));
         });
     }
 

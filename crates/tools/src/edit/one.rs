@@ -11,6 +11,8 @@ use crate::hunk::{self, File, Line, Refusal, Replacement};
 
 /// How many line numbers of an ambiguous match are named.
 const NAMED_LINES_MAX: usize = 10;
+/// Characters that `Read` gives a line's number at least.
+const READ_NUMBER_CHARS: usize = 6;
 
 /// A text and what takes its place.
 pub(crate) struct One<'a> {
@@ -183,8 +185,8 @@ fn nearly(path: &str, content: &[u8], one: &One<'_>) -> Result<Change, ToolError
         outcome => return outcome.map_err(|refusal| refused(path, content, &refusal)),
     }
     let Some(bare_old) = without_line_numbers(&old) else { return Err(not_found()) };
-    let bare_new = without_line_numbers(&new).unwrap_or(new);
-    match fitted(&file, &bare_old, &bare_new) {
+    // Lines that come new may have none.
+    match fitted(&file, &bare_old, &with_bare_lines(&new)) {
         Err(Refusal::NotFound) => Err(not_found()),
         outcome => outcome
             .map(|change| Change { note: Some("line numbers were left out"), ..change })
@@ -253,16 +255,24 @@ fn listed(lines: &[usize]) -> String {
     lines.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The text without the numbers that `Read` puts before each line, when every line has one.
+/// The text without the numbers that `Read` puts before each line, when every line has one. Blank
+/// lines may have lost theirs.
 pub(super) fn without_line_numbers(text: &str) -> Option<String> {
-    let ended = text.strip_suffix('\n');
-    let bare = ended.unwrap_or(text).split('\n').map(|line| {
-        let (number, rest) = line.split_once(['\t', '\u{2192}'])?;
-        number.trim_start().parse::<u64>().ok().map(|_| rest)
-    });
-    let mut bare = bare.collect::<Option<Vec<_>>>()?.join("\n");
-    if ended.is_some() {
-        bare.push('\n');
-    }
-    Some(bare)
+    let mut lines = text.split('\n').filter(|line| !line.trim().is_empty()).peekable();
+    let is_numbered = lines.peek().is_some() && lines.all(|line| without_number(line).is_some());
+    is_numbered.then(|| with_bare_lines(text))
+}
+
+/// The text without the numbers of those of its lines that have one.
+fn with_bare_lines(text: &str) -> String {
+    let lines = text.split('\n').map(|line| without_number(line).unwrap_or(line));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A line without the number that `Read` puts before it; `None` when it has none.
+fn without_number(line: &str) -> Option<&str> {
+    // What copies a blank line may drop the tab behind its number, and leaves what is before it.
+    let is_blank = line.len() >= READ_NUMBER_CHARS && !line.contains(['\t', '\u{2192}']);
+    let (number, rest) = if is_blank { (line, "") } else { line.split_once(['\t', '\u{2192}'])? };
+    number.trim_start().parse::<u64>().ok().map(|_| rest)
 }

@@ -245,3 +245,69 @@ fn a_text_that_is_there_once_is_edited_there_and_nowhere_else() {
         "#]],
     );
 }
+
+#[test]
+fn the_numbers_of_read_are_never_written() {
+    let code = "def foo():\n    x = 1\n\n    return x\n";
+    check(
+        &[("a.py", code), ("b.py", code), ("c.py", code), ("d.txt", "1\tone\n2\ttwo\n")],
+        &[
+            r#"Read {"file_path":"a.py"}"#,
+            r#"Edit {"file_path":"a.py","old_string":"     1\tdef foo():\n     2\t    x = 1\n     3\t\n     4\t    return x","new_string":"     1\tdef foo():\n     2\t    x = 2\n\n     4\t    return x"}"#,
+            r#"Read {"file_path":"b.py","limit":1}"#,
+            r#"Edit {"file_path":"b.py","old_string":"     2\t    x = 1\n     3\n     4\t    return x\n","new_string":"     2\t    x = 1\n     3\n     4\t    return x\n\nfoo()\n"}"#,
+            r#"Read {"file_path":"c.py","limit":1}"#,
+            r#"MultiEdit {"file_path":"c.py","edits":[{"old_string":"     2\t    x = 1\n\n     4\t    return x","new_string":"     2\t    x = 3\n    return x"}]}"#,
+            r#"Read {"file_path":"d.txt"}"#,
+            r#"Edit {"file_path":"d.txt","old_string":"2\ttwo","new_string":"2\tTwo\n3\tthree"}"#,
+        ],
+        expect![[r#"
+            > Read {"file_path":"a.py"}
+                 1	def foo():
+                 2	    x = 1
+                 3	
+                 4	    return x
+            > Edit {"file_path":"a.py","old_string":"     1\tdef foo():\n     2\t    x = 1\n     3\t\n     4\t    return x","new_string":"     1\tdef foo():\n     2\t    x = 2\n\n     4\t    return x"}
+            Edited a.py (line numbers were left out):
+                 1  def foo():
+                 2 -    x = 1
+                 2 +    x = 2
+                 3  
+                 4      return x
+            > Read {"file_path":"b.py","limit":1}
+                 1	def foo():
+            (3 more of 4 lines; continue with offset 2)
+            > Edit {"file_path":"b.py","old_string":"     2\t    x = 1\n     3\n     4\t    return x\n","new_string":"     2\t    x = 1\n     3\n     4\t    return x\n\nfoo()\n"}
+            Edited b.py (line numbers were left out):
+                 2      x = 1
+                 3  
+                 4      return x
+                 5 +
+                 6 +foo()
+            > Read {"file_path":"c.py","limit":1}
+                 1	def foo():
+            (3 more of 4 lines; continue with offset 2)
+            > MultiEdit {"file_path":"c.py","edits":[{"old_string":"     2\t    x = 1\n\n     4\t    return x","new_string":"     2\t    x = 3\n    return x"}]}
+            Edited c.py, 1 edits:
+            (line numbers were left out)
+                 1  def foo():
+                 2 -    x = 1
+                 3 -
+                 2 +    x = 3
+                 3      return x
+            > Read {"file_path":"d.txt"}
+                 1	1	one
+                 2	2	two
+            > Edit {"file_path":"d.txt","old_string":"2\ttwo","new_string":"2\tTwo\n3\tthree"}
+            Edited d.txt:
+                 1  1	one
+                 2 -2	two
+                 2 +2	Two
+                 3 +3	three
+            == a.py "def foo():\n    x = 2\n\n    return x\n"
+            == b.py "def foo():\n    x = 1\n\n    return x\n\nfoo()\n"
+            == c.py "def foo():\n    x = 3\n    return x\n"
+            == d.txt "1\tone\n2\tTwo\n3\tthree\n"
+        "#]],
+    );
+}

@@ -363,7 +363,22 @@ impl Survey {
             }
         }
         self.plan.secrets = outermost(existing);
+        self.pin_around_secrets();
         Ok(())
+    }
+
+    /// A secret that moved along with a folder would be one under another name in the next box.
+    fn pin_around_secrets(&mut self) {
+        let Plan { writable, secrets, .. } = &self.plan;
+        let mut around = Vec::new();
+        for secret in secrets {
+            if let Some(root) = writable.iter().find(|root| secret.starts_with(root)) {
+                let folders = secret.ancestors().skip(1).take_while(|folder| folder != root);
+                around.extend(folders.map(Path::to_owned));
+            }
+        }
+        around.iter().for_each(|folder| self.note(folder));
+        self.plan.pinned.append(&mut around);
     }
 
     fn look_for_protected(&mut self, confines: &Confines) -> io::Result<()> {

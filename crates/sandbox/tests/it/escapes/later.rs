@@ -13,6 +13,7 @@ pub(crate) const CASES: &[Case] = crate::cases![
     a_secret_behind_a_link_is_closed,
     a_secret_that_comes_where_a_link_led_nowhere_is_closed,
     a_secret_behind_a_link_that_leads_elsewhere_later_is_closed,
+    a_secret_stays_closed_as_the_folders_around_it_do_not_move,
     a_protected_file_that_is_replaced_outside_is_protected_again,
     what_is_replaced_while_a_command_runs_is_protected_again,
     what_cannot_be_protected_again_ends_who_runs,
@@ -106,6 +107,18 @@ async fn a_secret_behind_a_link_that_leads_elsewhere_later_is_closed() {
         let held = place.boxed(place.sh(read)).await;
         assert!(!held.output.contains(SECRET) && !held.exit.is_success(), "{held:?}");
     }
+}
+
+async fn a_secret_stays_closed_as_the_folders_around_it_do_not_move() {
+    let place = Place::new();
+    place.write("home/project/sub/deep/.env", SECRET);
+    let mut confines = place.confines();
+    confines.secrets.push(place.workspace.join("sub/deep/.env"));
+    for script in ["mv sub s2", "mv sub/deep sub/d2", "cat */.env */*/.env"] {
+        let held = place.boxed_in(confines.clone(), place.sh(script)).await;
+        assert!(!held.output.contains(SECRET) && !held.exit.is_success(), "{script}: {held:?}");
+    }
+    assert!(place.workspace.join("sub/deep/.env").exists());
 }
 
 async fn a_protected_file_that_is_replaced_outside_is_protected_again() {

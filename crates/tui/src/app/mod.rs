@@ -267,12 +267,15 @@ impl App {
                 Vec::new()
             }
             Happened::Opened(opened) => {
+                let is_other = opened.id != self.session;
                 self.open(*opened, now);
-                vec![Action::Redraw]
+                // Lines that are read aloud go on below the others.
+                let scrolls = is_other && !self.is_plain;
+                scrolls.then_some(Action::ScrollOut).into_iter().collect()
             }
             Happened::Edited(text) => {
                 self.edited(text);
-                vec![Action::Redraw]
+                Vec::new()
             }
             Happened::Copied(image) => self.copied(image, now),
             Happened::Found(found) => {

@@ -30,7 +30,7 @@ pub(super) struct Play {
     pub(super) is_quick: bool,
     /// What went to the scrollback.
     pub(super) scrollback: Vec<String>,
-    /// What was asked for, in debug form, without what only redraws.
+    /// What was asked for, in debug form, without what only writes the screen anew.
     pub(super) actions: Vec<String>,
 }
 
@@ -126,7 +126,7 @@ impl Play {
             _ => false,
         };
         for action in self.app.happen(what, self.now) {
-            if !matches!(action, Action::Redraw) {
+            if !matches!(action, Action::Redraw | Action::ScrollOut) {
                 self.actions.push(format!("{action:?}"));
             }
         }

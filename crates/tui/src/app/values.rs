@@ -138,6 +138,8 @@ pub enum Action {
     Remember(Draft),
     /// Write the screen anew.
     Redraw,
+    /// Let what stands on the screen go up to the scrollback.
+    ScrollOut,
     /// Stop the program until the shell goes on with it.
     Suspend,
     /// Leave.

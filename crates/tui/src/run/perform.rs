@@ -129,6 +129,7 @@ impl Running {
             Action::Find(query) => self.find(&query),
             Action::Remember(draft) => self.remember(draft),
             Action::Redraw => return self.redraw(),
+            Action::ScrollOut => self.screen.scroll_out()?,
             Action::Suspend => {
                 if self.leave().await? {
                     input::suspend()?;
@@ -332,16 +333,19 @@ impl Running {
             let marks = modes.take_again()?;
             self.screen.ask(&marks)?;
         }
+        self.screen.share();
         self.redraw()
     }
 
     /// Writes the screen anew, at the size it has now.
     pub(super) fn redraw(&mut self) -> io::Result<Flow> {
         let (width, height) = size();
+        let is_resized = (width, height) != self.screen.size();
         let tail = self.app.resized(width, height, self.clock.now());
-        match self.app.is_plain() {
-            true => self.screen.go_on(width, height)?,
-            false => self.screen.restart(width, height, &tail)?,
+        match (self.app.is_plain(), is_resized) {
+            (true, _) => self.screen.go_on(width, height)?,
+            (false, true) => self.screen.restart(width, height, &tail)?,
+            (false, false) => self.screen.repaint(&tail)?,
         }
         Ok(Flow::Stays)
     }

@@ -56,6 +56,10 @@ pub struct Screen<W> {
     width: u16,
     height: u16,
     live: Vec<Row>,
+    /// How many rows of finished lines stand above the live region, on the screen.
+    above: u16,
+    /// Whether the first of them is the screen's first row: nothing of others is left there.
+    is_whole: bool,
     /// Where the terminal's cursor is, within the live region.
     at: Place,
     cursor: Option<Place>,
@@ -69,8 +73,9 @@ impl<W: Write> Screen<W> {
     pub fn new(out: W, width: u16, height: u16) -> Self {
         let (width, height) = (width.max(1), height.max(1));
         let (live, at) = (Vec::new(), Place::default());
+        let (above, is_whole) = (0, false);
         let (cursor, alternate, is_begun) = (Some(at), None, false);
-        Self { out, width, height, live, at, cursor, alternate, is_begun }
+        Self { out, width, height, live, above, is_whole, at, cursor, alternate, is_begun }
     }
 
     /// Where it writes to.
@@ -110,14 +115,12 @@ impl<W: Write> Screen<W> {
         } else {
             self.go_to(&mut painter, Place::default());
             painter.text(ERASE_BELOW);
-            for line in &frame.finished {
-                painter.row(&Row::of(line, self.width));
-                painter.text("\r\n");
-            }
+            self.write_finished(&mut painter, &frame.finished);
             self.at = Place::default();
             self.write_rows(&mut painter, &live);
         }
         self.live = live;
+        self.note_above(count(frame.finished.len()));
         self.cursor = cursor;
         if let Some(cursor) = cursor {
             self.go_to(&mut painter, cursor);
@@ -129,26 +132,49 @@ impl<W: Write> Screen<W> {
         self.out.flush()
     }
 
-    /// Takes a new size: with the next draw the whole screen is written anew, `tail` above the live
-    /// region. A terminal may have broken what stood there into other lines, in a way only it knows.
+    /// Takes a new size: the end of what is finished is written anew, `tail`, and by the next draw the
+    /// live region below it. A terminal may have broken what stood there into other lines, in a way only
+    /// it knows: that goes up to the scrollback.
     ///
     /// # Errors
     /// When the terminal cannot be written to.
     pub fn restart(&mut self, width: u16, height: u16, tail: &[Line<'static>]) -> io::Result<()> {
+        let mut painter = self.begin()?;
         (self.width, self.height) = (width.max(1), height.max(1));
-        if self.alternate.is_some() {
-            self.leave_alternate()?;
+        self.scroll(&mut painter);
+        let room = usize::from(self.height).saturating_sub(self.live.len().max(1));
+        let n_rows = tail.len().min(room);
+        self.above = count(n_rows);
+        self.rewrite(painter, &tail[tail.len() - n_rows..])
+    }
+
+    /// Writes what is ours anew where it stands, of what is finished no more than `tail`.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written to.
+    pub fn repaint(&mut self, tail: &[Line<'static>]) -> io::Result<()> {
+        let mut painter = self.begin()?;
+        let n_rows = tail.len().min(self.above.into());
+        if self.is_whole {
+            // Wherever others left the cursor.
+            painter.text(&format!("\x1b[{}H", usize::from(self.above) - n_rows + 1));
+        } else {
+            self.go_to(&mut painter, Place::default());
+            if n_rows > 0 {
+                painter.text(&format!("\x1b[{n_rows}A"));
+            }
         }
-        let mut painter = Painter::default();
-        painter.text(BEGIN);
-        painter.text("\x1b[H\x1b[2J");
-        for line in tail {
-            painter.row(&Row::of(line, self.width));
-            painter.text("\r\n");
-        }
-        self.forget();
-        self.is_begun = true;
-        self.out.write_all(painter.bytes())
+        self.rewrite(painter, &tail[tail.len() - n_rows..])
+    }
+
+    /// Lets all that stands on the screen go up to the scrollback; the next draw begins at the top.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written to.
+    pub fn scroll_out(&mut self) -> io::Result<()> {
+        let mut painter = self.begin()?;
+        self.scroll(&mut painter);
+        self.rewrite(painter, &[])
     }
 
     /// Takes a size; the next draw writes the live region anew below what stands there, which nobody
@@ -157,10 +183,7 @@ impl<W: Write> Screen<W> {
     /// # Errors
     /// When the terminal cannot be written to.
     pub fn go_on(&mut self, width: u16, height: u16) -> io::Result<()> {
-        if self.alternate.is_some() {
-            self.leave_alternate()?;
-        }
-        let mut painter = Painter::default();
+        let mut painter = self.begin()?;
         let size = (width.max(1), height.max(1));
         if size == (self.width, self.height) {
             self.go_to(&mut painter, Place::default());
@@ -170,10 +193,10 @@ impl<W: Write> Screen<W> {
             let last = count(self.live.len()).saturating_sub(1).max(self.at.row);
             self.go_to(&mut painter, Place { column: 0, row: last });
             painter.text("\r\n");
+            self.share();
         }
         (self.width, self.height) = size;
         self.forget();
-        self.is_begun = true;
         self.out.write_all(painter.bytes())
     }
 
@@ -254,7 +277,62 @@ impl<W: Write> Screen<W> {
     /// Goes on after others wrote to the terminal: the cursor is at the beginning of an empty line.
     pub fn resume(&mut self, width: u16, height: u16) {
         (self.width, self.height) = (width.max(1), height.max(1));
+        self.share();
         self.forget();
+    }
+
+    /// Others wrote to the terminal: nobody knows any more what stands above the live region.
+    pub fn share(&mut self) {
+        (self.above, self.is_whole) = (0, false);
+    }
+
+    /// Begins an update of the main screen, which the next draw ends.
+    fn begin(&mut self) -> io::Result<Painter> {
+        if self.alternate.is_some() {
+            self.leave_alternate()?;
+        }
+        self.is_begun = true;
+        let mut painter = Painter::default();
+        painter.text(BEGIN);
+        Ok(painter)
+    }
+
+    /// Scrolls out what stands above the live region: line breaks do that with every terminal, while some
+    /// keep nothing of a screen that is erased.
+    fn scroll(&mut self, painter: &mut Painter) {
+        self.go_to(painter, Place::default());
+        painter.text(ERASE_BELOW);
+        painter.text(&"\n".repeat(usize::from(self.height) - 1));
+        painter.text("\x1b[H");
+        (self.above, self.is_whole) = (0, true);
+    }
+
+    /// Ends the beginning of an update with finished lines, from where the cursor is.
+    fn rewrite(&mut self, mut painter: Painter, finished: &[Line<'static>]) -> io::Result<()> {
+        self.write_finished(&mut painter, finished);
+        painter.text(ERASE_BELOW);
+        self.forget();
+        self.out.write_all(painter.bytes())
+    }
+
+    /// Writes finished lines from where the cursor is, over what stands there.
+    fn write_finished(&self, painter: &mut Painter, lines: &[Line<'static>]) {
+        for line in lines {
+            let row = Row::of(line, self.width);
+            painter.row(&row);
+            if row.width() < usize::from(self.width) {
+                painter.text(ERASE_RIGHT);
+            }
+            painter.text("\r\n");
+        }
+    }
+
+    /// Counts the finished rows above the live region that did not scroll out.
+    fn note_above(&mut self, n_finished: u16) {
+        let room = self.height - count(self.live.len()).clamp(1, self.height);
+        let above = self.above.saturating_add(n_finished);
+        self.is_whole |= above >= room;
+        self.above = above.min(room);
     }
 
     fn leave_alternate(&mut self) -> io::Result<()> {

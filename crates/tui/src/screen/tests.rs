@@ -141,13 +141,42 @@ fn a_region_larger_than_the_screen_is_cut_at_its_top() {
     assert_eq!(glass.all_rows(), ["done", "3", "4", "5", "6", "7", "9"]);
 }
 
+/// Whatever stood on the screen stands there or above it afterwards.
 #[test]
-fn a_new_size_writes_everything_anew() {
+fn what_is_written_anew_erases_nothing_of_others() {
+    let check = |anew: fn(&mut Glass), expected: &[&str]| {
+        let mut glass = Glass::new();
+        glass.terminal.process(b"$ ls\r\n$ heeler\r\n");
+        glass.draw(frame(&["one", "two"], &["> hi"]));
+        anew(&mut glass);
+        glass.draw(frame(&[], &["> hi"]));
+        assert_eq!(glass.all_rows(), expected);
+    };
+    let shell = ["$ ls", "$ heeler"];
+    let repaint = |glass: &mut Glass| glass.screen.repaint(&lines(&["0", "one", "two"])).unwrap();
+    check(repaint, &[&shell[..], &["one", "two", "> hi"]].concat());
+    let restart = |glass: &mut Glass| {
+        glass.terminal.screen_mut().set_size(cells(HEIGHT + 1), cells(WIDTH));
+        glass.screen.restart(WIDTH, HEIGHT + 1, &lines(&["one", "two"])).unwrap();
+    };
+    check(restart, &[&shell[..], &["one", "two", "one", "two", "> hi"]].concat());
+    let scroll_out = |glass: &mut Glass| glass.screen.scroll_out().unwrap();
+    check(scroll_out, &[&shell[..], &["one", "two", "> hi"]].concat());
+    let others = |glass: &mut Glass| {
+        glass.screen.share();
+        glass.screen.repaint(&lines(&["one", "two"])).unwrap();
+    };
+    check(others, &[&shell[..], &["one", "two", "> hi"]].concat());
+}
+
+#[test]
+fn a_full_screen_is_mended_wherever_others_left_the_cursor() {
     let mut glass = Glass::new();
-    glass.draw(frame(&["one", "two"], &["> hi"]));
-    glass.screen.restart(WIDTH, HEIGHT, &lines(&["two"])).unwrap();
-    glass.draw(frame(&[], &["> hi"]));
-    assert_eq!(glass.all_rows(), ["two", "> hi"]);
+    glass.draw(frame(&["1", "2", "3", "4", "5", "6", "7"], &["> hi", "status"]));
+    glass.terminal.process(b"\x1b[2;3Hgarbage\x1b[6;5H");
+    glass.screen.repaint(&lines(&["2", "3", "4", "5", "6", "7"])).unwrap();
+    glass.draw(frame(&[], &["> hi", "status"]));
+    assert_eq!(glass.all_rows(), ["1", "2", "3", "4", "5", "6", "7", "> hi", "status"]);
 }
 
 /// Standard output keeps what ends in no line break until it is flushed.
@@ -170,13 +199,22 @@ fn texts() -> impl Strategy<Value = Vec<String>> {
 }
 
 proptest! {
-    /// Whatever is drawn after what, a terminal shows all that was finished, once, and then the
-    /// region as it is.
+    /// Whatever is drawn after what, below what others wrote and also anew, a terminal shows all that was
+    /// finished, once, and then the region as it is.
     #[test]
-    fn a_terminal_shows_what_was_drawn(frames in prop::collection::vec((texts(), texts()), 1..12)) {
+    fn a_terminal_shows_what_was_drawn(
+        frames in prop::collection::vec((texts(), texts(), any::<bool>()), 1..12),
+        n_others in 0..5_usize,
+    ) {
         let mut glass = Glass::new();
-        let mut all: Vec<String> = Vec::new();
-        for (finished, live) in frames {
+        let mut all = vec!["$".to_owned(); n_others];
+        glass.terminal.process("$\r\n".repeat(n_others).as_bytes());
+        for (finished, live, is_anew) in frames {
+            if is_anew {
+                let tail: Vec<&str> = all[n_others..].iter().map(String::as_str).collect();
+                let n_rows = tail.len().min(HEIGHT.into());
+                glass.screen.repaint(&lines(&tail[tail.len() - n_rows..])).unwrap();
+            }
             let shown = |texts: &[String]| -> Vec<Line<'static>> {
                 texts.iter().map(|text| Line::raw(text.clone())).collect()
             };

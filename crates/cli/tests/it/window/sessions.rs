@@ -45,6 +45,8 @@ fn s2_clear_begins_a_new_session_and_the_list_has_both() {
     glass.waits_for("First answer.");
     glass.types("/clear\r");
     glass.waits_without("First answer.");
+    // It went up: this terminal keeps nothing of what is erased.
+    assert!(glass.everything().contains("First answer."));
     glass.types("/sessions\r");
     glass.waits_for("Go on with which session?");
     glass.shows(expect![[r#"

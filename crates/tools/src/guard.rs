@@ -1,7 +1,8 @@
 //! Nobody overwrites what they have not seen: the content a session last saw of each file.
 //!
-//! The session's state holds one hash per file that was read or written. A write is refused when
-//! there is none, or when the file's content no longer has it.
+//! The session's state holds one hash per file that was read or written. A change is refused when
+//! there is none, or when the file's content no longer has it. Where only some lines were shown as
+//! they are, the state says which, and the file as a whole is not replaced.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
@@ -11,9 +12,18 @@ use sha2::{Digest as _, Sha256};
 
 use crate::blocking::blocking;
 use crate::place::Place;
+use crate::text::{count_lines, count_of};
 
 /// Bytes of the largest file that is hashed, and so the largest that can be edited.
 pub(crate) const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
+/// Ranges of lines that are kept of one file, and told of.
+const RANGES_MAX: usize = 100;
+
+/// The first and last of lines that follow each other, from 1.
+pub(crate) type Lines = (u64, u64);
+
+/// A content's hash, and which of its lines were shown as they are: all of them without a list.
+type Seen = (String, Option<Vec<Lines>>);
 
 /// A file's content and what was true of it when it was loaded.
 pub(crate) struct Loaded {
@@ -69,12 +79,37 @@ pub(crate) fn check_seen(
     path: &str,
     bytes: &[u8],
 ) -> Result<(), ToolError> {
-    let why = match context.state.get::<String>(&key(place)) {
+    let why = match known(context, place) {
         None => "has not been read in this session",
-        Some(seen) if seen != hash(bytes) => "has changed since you last read or wrote it",
+        Some((seen, _)) if seen != hash(bytes) => "has changed since you last read or wrote it",
         Some(_) => return Ok(()),
     };
     Err(ToolError::for_model(format!("{path} {why}; Read it, then try again")))
+}
+
+/// Refuses when lines of the content that is there now were not shown as they are.
+pub(crate) fn check_seen_whole(
+    context: &ToolContext,
+    place: &Place,
+    path: &str,
+    bytes: &[u8],
+) -> Result<(), ToolError> {
+    check_seen(context, place, path, bytes)?;
+    let Some((_, Some(shown))) = known(context, place) else { return Ok(()) };
+    let lines = count_of(count_lines(bytes), "line", "lines");
+    let listed = |(first, last): &Lines| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    let listed: Vec<String> = shown.iter().map(listed).collect();
+    let shown = match &listed[..] {
+        [] => "none is known to you".to_owned(),
+        listed => format!("only {} were shown to you as they are", listed.join(", ")),
+    };
+    Err(ToolError::for_model(format!(
+        "{path} would lose what you have not seen: of its {lines} {shown}; Read the others, or change \
+         parts of it with Edit"
+    )))
 }
 
 /// Refuses text that was redacted when the model saw it: written back, the marker would stand where
@@ -102,6 +137,63 @@ pub(crate) fn check_unredacted(
 /// Notes in `output` that the session now knows this content.
 pub(crate) fn seen(output: ToolOutput, place: &Place, hash: &str) -> ToolOutput {
     output.with_state(key(place), &hash)
+}
+
+/// Notes in `output` that the session was shown these lines of a content that has so many.
+pub(crate) fn seen_lines(
+    context: &ToolContext,
+    output: ToolOutput,
+    place: &Place,
+    hash: &str,
+    mut lines: Vec<Lines>,
+    n_lines: u64,
+) -> ToolOutput {
+    match known(context, place).filter(|(known, _)| known == hash) {
+        Some((_, None)) => return output,
+        Some((_, Some(before))) => lines.extend(before),
+        None => {}
+    }
+    let lines = joined(lines);
+    if n_lines == 0 || lines == [(1, n_lines)] {
+        return seen(output, place, hash);
+    }
+    output.with_state(key(place), &(hash, lines))
+}
+
+/// Notes in `output` what was made of parts of a file: as a whole, it is known only if it was.
+pub(crate) fn seen_changed(
+    context: &ToolContext,
+    output: ToolOutput,
+    place: &Place,
+    after: &[u8],
+) -> ToolOutput {
+    let hash = hash(after);
+    match known(context, place) {
+        // Which lines they are now is not followed.
+        Some((_, Some(_))) => output.with_state(key(place), &(hash, [(); 0])),
+        _ => seen(output, place, &hash),
+    }
+}
+
+/// What the session knows of a file.
+fn known(context: &ToolContext, place: &Place) -> Option<Seen> {
+    let key = key(place);
+    let whole = context.state.get(&key).map(|hash| (hash, None));
+    whole.or_else(|| context.state.get(&key))
+}
+
+/// In order, apart from each other, and not too many.
+fn joined(mut lines: Vec<Lines>) -> Vec<Lines> {
+    heeler_core::sort(&mut lines);
+    let mut joined: Vec<Lines> = Vec::new();
+    for (first, last) in lines {
+        match joined.last_mut() {
+            Some(before) if first <= before.1 + 1 => before.1 = before.1.max(last),
+            _ => joined.push((first, last)),
+        }
+    }
+    joined.truncate(RANGES_MAX);
+    joined
 }
 
 /// The SHA-256 of `bytes`, in hexadecimal.

@@ -146,7 +146,7 @@ fn apply_patch(context: &ToolContext, patch: &str) -> Result<ToolOutput, ToolErr
     let mut output = ToolOutput::text(said.join("\n"));
     for target in &targets {
         if let Some(after) = &target.after {
-            output = guard::seen(output, &target.place, &guard::hash(after));
+            output = guard::seen_changed(context, output, &target.place, after);
         }
     }
     Ok(output)

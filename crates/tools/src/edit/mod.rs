@@ -184,7 +184,7 @@ fn edit(context: &ToolContext, input: &EditInput) -> Result<ToolOutput, ToolErro
     let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
     let snippet = snippet(&before.bytes, &replacements);
     let output = ToolOutput::text(format!("Edited {path}{times}{note}:\n{snippet}"));
-    Ok(guard::seen(output, &place, &guard::hash(&after)))
+    Ok(guard::seen_changed(context, output, &place, &after))
 }
 
 pub(crate) fn check_size(n_bytes: usize) -> Result<(), ToolError> {

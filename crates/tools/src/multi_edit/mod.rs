@@ -154,7 +154,7 @@ fn multi_edit(context: &ToolContext, input: &MultiEditInput) -> Result<ToolOutpu
     };
     let shown = &shown[..n_shown];
     let output = ToolOutput::text(format!("{verb} {path}, {n_edits} edits:\n{shown}{more}"));
-    Ok(guard::seen(output, &place, &guard::hash(&after)))
+    Ok(guard::seen_changed(context, output, &place, &after))
 }
 
 /// What one edit makes of the content, and the lines to show.

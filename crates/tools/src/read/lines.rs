@@ -6,7 +6,7 @@ use heeler_core::ToolContext;
 use sha2::{Digest as _, Sha256};
 
 use crate::blocking::keep_going;
-use crate::guard;
+use crate::guard::{self, Lines};
 use crate::text::cut_mark;
 
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -39,6 +39,8 @@ pub(super) struct Scan {
     pub(super) text: String,
     /// How many lines `text` has.
     pub(super) shown: u64,
+    /// Those of them that are shown as they are, to the end.
+    pub(super) faithful: Vec<Lines>,
     /// How many lines the file has, when the scan came to its end.
     pub(super) lines_total: Option<u64>,
     /// The hash of the whole content, when it was small enough.
@@ -54,7 +56,7 @@ pub(super) fn scan(
     limits: Limits,
     context: &ToolContext,
 ) -> io::Result<Scan> {
-    let mut lines = Lines::new(wanted, limits);
+    let mut lines = Cutter::new(wanted, limits);
     let mut hasher = (size <= limits.hash_bytes_max).then(Sha256::new);
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut n_scanned = 0;
@@ -87,7 +89,7 @@ pub(super) fn scan(
 }
 
 /// Cuts a stream of bytes into lines and keeps the wanted ones.
-struct Lines {
+struct Cutter {
     wanted: Wanted,
     limits: Limits,
     found: Scan,
@@ -101,7 +103,7 @@ struct Lines {
     full: bool,
 }
 
-impl Lines {
+impl Cutter {
     fn new(wanted: Wanted, limits: Limits) -> Self {
         Self {
             wanted,
@@ -150,12 +152,15 @@ impl Lines {
 
     fn end_of_line(&mut self) {
         if self.is_wanted() {
-            let text = self.line_text();
+            let (text, is_faithful) = self.line_text();
             let fits = self.found.text.len() + text.len() <= self.limits.output_bytes_max;
             // The first line is always shown, or reading on would never get anywhere.
             if fits || self.found.shown == 0 {
                 self.found.text.push_str(&text);
                 self.found.shown += 1;
+                if is_faithful {
+                    self.note_faithful();
+                }
             } else {
                 self.full = true;
             }
@@ -165,7 +170,15 @@ impl Lines {
         self.line_bytes = 0;
     }
 
-    fn line_text(&self) -> String {
+    fn note_faithful(&mut self) {
+        match self.found.faithful.last_mut() {
+            Some((_, last)) if *last + 1 == self.number => *last += 1,
+            _ => self.found.faithful.push((self.number, self.number)),
+        }
+    }
+
+    /// The line as it is shown, and whether that is all of it.
+    fn line_text(&self) -> (String, bool) {
         let mut line = self.line.as_slice();
         let mut n_bytes = self.line_bytes;
         // A byte order mark is no part of the text, and models copy what they see.
@@ -184,19 +197,21 @@ impl Lines {
         let mut shown = String::new();
         let mut n_chars = 0;
         let mut n_shown_bytes = 0;
+        let mut is_faithful = true;
         for part in line.utf8_chunks() {
             let invalid = (!part.invalid().is_empty())
                 .then_some((char::REPLACEMENT_CHARACTER, part.invalid().len()));
+            is_faithful &= invalid.is_none();
             for (char, bytes) in part.valid().chars().map(|c| (c, c.len_utf8())).chain(invalid) {
                 if n_chars == self.limits.line_chars_max {
                     let mark = cut_mark(n_bytes - n_shown_bytes);
-                    return format!("{:>6}\t{shown} {mark}\n", self.number);
+                    return (format!("{:>6}\t{shown} {mark}\n", self.number), false);
                 }
                 shown.push(char);
                 n_chars += 1;
                 n_shown_bytes += bytes;
             }
         }
-        format!("{:>6}\t{shown}\n", self.number)
+        (format!("{:>6}\t{shown}\n", self.number), is_faithful)
     }
 }

@@ -131,9 +131,11 @@ impl Read {
         let found = scan(whole, size, wanted, self.limits, context).map_err(failed)?;
         let text = words(path, wanted, &found, self.limits)?;
         let output = ToolOutput::text(text);
-        Ok(match &found.hash {
-            Some(hash) => guard::seen(output, &place, hash),
-            None => output,
+        Ok(match (&found.hash, found.lines_total) {
+            (Some(hash), Some(n_lines)) => {
+                guard::seen_lines(context, output, &place, hash, found.faithful, n_lines)
+            }
+            _ => output,
         })
     }
 }

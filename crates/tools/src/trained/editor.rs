@@ -315,7 +315,7 @@ fn insert(context: &ToolContext, input: &Insert) -> Result<ToolOutput, ToolError
     atomic::replace(context, &mut place, path, Some(&before.metadata), &after)?;
     let snippet = edit::snippet(&before.bytes, &replacements);
     let output = ToolOutput::text(format!("Edited {path}:\n{snippet}"));
-    Ok(guard::seen(output, &place, &guard::hash(&after)))
+    Ok(guard::seen_changed(context, output, &place, &after))
 }
 
 fn in_own_words(error: ToolError) -> ToolError {

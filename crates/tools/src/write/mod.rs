@@ -93,7 +93,7 @@ impl Change {
         let place = Place::to_write(context, NAME, path)?;
         let before = guard::load(&place, path)?;
         if let Some(before) = &before {
-            guard::check_seen(context, &place, path, &before.bytes)?;
+            guard::check_seen_whole(context, &place, path, &before.bytes)?;
         }
         guard::check_unredacted(path, &[&input.content], before.as_ref())?;
         Ok(Self { place, before })

@@ -87,6 +87,89 @@ fn a_file_is_replaced_only_by_who_has_seen_it() {
 }
 
 #[test]
+fn what_was_not_shown_is_not_replaced() {
+    let write = r#"Write {"file_path":"a","content":"x\n"}"#;
+    check(
+        &[("a", "1\n2\n3\n4\n5\n"), ("long", &format!("1\n{}\n3\n", "x".repeat(2_001)))],
+        &[
+            r#"Read {"file_path":"a","limit":2}"#,
+            r#"Read {"file_path":"a","offset":4,"limit":1}"#,
+            write,
+            r#"Read {"file_path":"a","offset":2,"limit":2}"#,
+            r#"Edit {"file_path":"a","old_string":"5","new_string":"five"}"#,
+            write,
+            r#"Read {"file_path":"a"}"#,
+            r#"Read {"file_path":"a","limit":1}"#,
+            r#"Edit {"file_path":"a","old_string":"five","new_string":"5"}"#,
+            write,
+            r#"Read {"file_path":"long","limit":1}"#,
+            r#"Read {"file_path":"long","offset":3}"#,
+            r#"Write {"file_path":"long","content":"x\n"}"#,
+        ],
+        expect![[r#"
+            > Read {"file_path":"a","limit":2}
+                 1	1
+                 2	2
+            (3 more of 5 lines; continue with offset 3)
+            > Read {"file_path":"a","offset":4,"limit":1}
+                 4	4
+            (1 more of 5 lines; continue with offset 5)
+            > Write {"file_path":"a","content":"x\n"}
+            error: a would lose what you have not seen: of its 5 lines only 1-2, 4 were shown to you as they are; Read the others, or change parts of it with Edit
+            > Read {"file_path":"a","offset":2,"limit":2}
+                 2	2
+                 3	3
+            (2 more of 5 lines; continue with offset 4)
+            > Edit {"file_path":"a","old_string":"5","new_string":"five"}
+            Edited a:
+                 2  2
+                 3  3
+                 4  4
+                 5 -5
+                 5 +five
+            > Write {"file_path":"a","content":"x\n"}
+            error: a would lose what you have not seen: of its 5 lines none is known to you; Read the others, or change parts of it with Edit
+            > Read {"file_path":"a"}
+                 1	1
+                 2	2
+                 3	3
+                 4	4
+                 5	five
+            > Read {"file_path":"a","limit":1}
+                 1	1
+            (4 more of 5 lines; continue with offset 2)
+            > Edit {"file_path":"a","old_string":"five","new_string":"5"}
+            Edited a:
+                 2  2
+                 3  3
+                 4  4
+                 5 -five
+                 5 +5
+            > Write {"file_path":"a","content":"x\n"}
+            Updated a (1 line)
+            > Read {"file_path":"long","limit":1}
+                 1	1
+            (2 more of 3 lines; continue with offset 2)
+            > Read {"file_path":"long","offset":3}
+                 3	3
+            > Write {"file_path":"long","content":"x\n"}
+            error: long would lose what you have not seen: of its 3 lines only 1, 3 were shown to you as they are; Read the others, or change parts of it with Edit
+            == a "x\n"
+        "#]],
+    );
+    let folder = Folder::new(&[("a", "")]);
+    let said = |lines: u64, content: &[u8]| {
+        folder.write("a", content, lines);
+        folder.play("Read", r#"{"file_path":"a"}"#);
+        folder.play("Write", r#"{"file_path":"a","content":"y\n"}"#)
+    };
+    expect!["error: a would lose what you have not seen: of its 3000 lines only 1-2000 were shown to you as they are; Read the others, or change parts of it with Edit"].assert_eq(&said(1, "x\n".repeat(3_000).as_bytes()));
+    let mut odd = [&[b'x'; 999][..], b"\n"].concat().repeat(9);
+    odd.extend(b"caf\xe9\n");
+    expect!["error: a would lose what you have not seen: of its 10 lines only 1-9 were shown to you as they are; Read the others, or change parts of it with Edit"].assert_eq(&said(2, &odd));
+}
+
+#[test]
 fn a_file_that_changed_meanwhile_must_be_read_again() {
     let folder = Folder::new(&[("a.txt", "old\n")]);
     folder.play("Read", r#"{"file_path":"a.txt"}"#);

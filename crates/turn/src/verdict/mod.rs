@@ -76,8 +76,9 @@ fn judge_alone(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> J
     }
     if let Some((path, secret)) = secret(policy, facts) {
         let by = format!(
-            "{path} is closed: nothing reads or writes in {secret}, where keys, passwords or what \
-             was said to others is kept, whoever allows it; leave it to the user"
+            "{} is closed: nothing reads or writes in {secret}, where keys, passwords or what was \
+             said to others is kept, whoever allows it; leave it to the user",
+            shell::one_line(path)
         );
         return judgement(Verdict::Deny { by }, None);
     }
@@ -332,9 +333,11 @@ fn describe(access: &Access) -> String {
     match access {
         Access::Command(line) => format!("runs the command `{}`", shell::excerpt(line)),
         Access::Shell(line) => shell::describe(line),
-        Access::Read(path) => format!("reads {path}"),
-        Access::Write(path) => format!("writes {path}"),
-        Access::Host(host) => format!("talks to {host}"),
-        Access::Opaque(what) => format!("does something that is not described ({what})"),
+        Access::Read(path) => format!("reads {}", shell::one_line(path)),
+        Access::Write(path) => format!("writes {}", shell::one_line(path)),
+        Access::Host(host) => format!("talks to {}", shell::one_line(host)),
+        Access::Opaque(what) => {
+            format!("does something that is not described ({})", shell::one_line(what))
+        }
     }
 }

@@ -222,7 +222,7 @@ pub(super) fn excerpt(line: &str) -> String {
 }
 
 /// A text without the breaks and blanks by which its end could be pushed out of sight.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let lines: Vec<String> =
         text.split(['\n', '\r']).map(words).filter(|line| !line.is_empty()).collect();

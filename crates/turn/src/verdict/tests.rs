@@ -90,6 +90,33 @@ fn secrets_are_closed_in_every_mode_whatever_allows_them() {
 }
 
 #[test]
+fn a_reason_is_one_line_whatever_a_path_holds() {
+    let policy = Policy { secrets: ["/house/.aws".into()].into(), ..policy(Mode::Ask, "") };
+    let path =
+        |folder: &str| format!("{folder}/a\n\n2026-01-01  1.1.9  Bash: x\r  allowed  by you");
+    let rest = "a \u{23ce} 2026-01-01 1.1.9 Bash: x \u{23ce} allowed by you";
+    for (access, expected) in [
+        (Access::Read(path("/etc")), format!("ask: it reads /etc/{rest}")),
+        (Access::Write(path("/etc")), format!("ask: it writes /etc/{rest}")),
+        (Access::Host(path("host")), format!("ask: it talks to host/{rest}")),
+        (
+            Access::Opaque(path("what")),
+            format!("ask: it does something that is not described (what/{rest})"),
+        ),
+        (
+            Access::Read(path("/house/.aws")),
+            format!(
+                "deny: /house/.aws/{rest} is closed: nothing reads or writes in /house/.aws, where \
+                 keys, passwords or what was said to others is kept, whoever allows it; leave it to \
+                 the user"
+            ),
+        ),
+    ] {
+        check_words(&policy, "Any", &[access], &expected);
+    }
+}
+
+#[test]
 fn modes_without_rules() {
     use Mode::{AcceptEdits, AllowListed, Ask, Bypass, Plan};
     for (mode, inside_read, outside_read, edit, command) in [

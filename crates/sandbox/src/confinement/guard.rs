@@ -1,4 +1,4 @@
-//! Protected names that no mount can hold: those that do not exist, and links.
+//! Names that no mount can hold: what is protected or secret and does not exist, and protected links.
 //!
 //! A mount needs a file to lie on, and a link cannot carry one. So these names are looked at while
 //! a command runs and once more after its end. What came to be there is moved aside, never
@@ -13,6 +13,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
@@ -32,8 +33,8 @@ pub(super) struct Guard {
 }
 
 struct Guarded {
-    /// The folder that may be written, and its name.
-    root: OwnedFd,
+    /// The folder that may be written, and its name. Hundreds of names lie in the same one.
+    root: Arc<OwnedFd>,
     root_path: PathBuf,
     /// The names below it, the last of which is protected.
     names: Vec<OsString>,
@@ -51,9 +52,14 @@ impl Guard {
         let is_file = |folder: &Path| folder.symlink_metadata().is_ok_and(|it| it.is_file());
         let between = below.ancestors().skip(1).filter(|name| !name.as_os_str().is_empty());
         let file = between.filter(|name| is_file(&root.join(name))).last();
+        let opened = self.names.iter().find(|other| other.root_path == root);
+        let opened = match opened {
+            Some(other) => Arc::clone(&other.root),
+            None => Arc::new(rustix::fs::open(root, flags, Mode::empty())?),
+        };
         self.names.push(Guarded {
             file: file.map(|name| name.iter().count() - 1),
-            root: rustix::fs::open(root, flags, Mode::empty())?,
+            root: opened,
             root_path: root.to_owned(),
             names: below.iter().map(OsStr::to_owned).collect(),
             link: path.read_link().ok().map(PathBuf::into_os_string),

@@ -20,6 +20,10 @@ const PROTECTED: [&str; 7] = [
     ".idea",
 ];
 
+/// What is closed in the home; the last ones lie in the workspace and are not there.
+const SECRETS: [&str; 6] =
+    [".ssh", ".netrc", ".config/gh", ".aws", "project/.npmrc", "project/.kube/config"];
+
 /// A home of one test.
 pub(crate) struct Place {
     pub(crate) home: PathBuf,
@@ -87,8 +91,7 @@ impl Place {
 
     pub(crate) fn confines(&self) -> Confines {
         let mut confines = Confines::new(&self.workspace, &self.temp);
-        confines.secrets =
-            [".ssh", ".netrc", ".config/gh", ".aws"].map(|n| self.home.join(n)).into();
+        confines.secrets = SECRETS.map(|name| self.home.join(name)).into();
         confines.protected = PROTECTED.map(PathBuf::from).into();
         confines
     }

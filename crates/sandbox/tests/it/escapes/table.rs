@@ -165,6 +165,14 @@ pub(super) const TABLE: &[Escape] = &[
         Makes("home/project/.git/commondir"),
         PROTECTED,
     ),
+    sh("new secret", "echo evil >.npmrc", Makes("home/project/.npmrc"), PROTECTED),
+    sh("move to a secret", "echo evil >n; mv n .npmrc", Makes("home/project/.npmrc"), PROTECTED),
+    sh(
+        "new secret in a new folder",
+        "mkdir .kube; echo evil >.kube/config",
+        Makes("home/project/.kube/config"),
+        PROTECTED,
+    ),
     // Other processes.
     sh("kill", "kill -9 $VICTIM", Victim, NOT_PERMITTED),
     own("kill by descriptor", Victim, NOT_PERMITTED),

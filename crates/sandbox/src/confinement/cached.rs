@@ -16,7 +16,7 @@ use super::calls::Filters;
 use super::guard::Guard;
 use super::porter::{Errand, House, NotStarted, Porter, Step};
 use super::rules::{self, Grade, Rules};
-use super::space::Plan;
+use super::space::{Hold, Plan};
 use super::{Bound, Confines, Means};
 use crate::launcher::Start;
 use crate::wire::Failure;
@@ -69,19 +69,12 @@ struct Held {
     /// files and makes them anew.
     pin: Option<OwnedFd>,
     n_again: u32,
-    /// Whether it is a folder that can be written, and so cannot be mounted as it was.
-    is_pinned: bool,
+    hold: Hold,
 }
 
 impl Held {
-    fn of((path, is_pinned): (&PathBuf, bool)) -> Self {
-        Self {
-            path: path.clone(),
-            identity: Identity::of(path),
-            pin: pin(path),
-            n_again: 0,
-            is_pinned,
-        }
+    fn of((path, hold): (&PathBuf, Hold)) -> Self {
+        Self { path: path.clone(), identity: Identity::of(path), pin: pin(path), n_again: 0, hold }
     }
 }
 
@@ -245,18 +238,22 @@ impl Walls {
         let mut lost = Vec::new();
         for (index, one) in held.iter().enumerate() {
             let now = Identity::of(&one.path);
-            if now == one.identity {
+            // A secret that is gone is none: whatever takes its place is covered.
+            let is_gone = one.hold == Hold::Covered && now.is_none();
+            if now == one.identity || is_gone {
                 continue;
             }
             let is_there = one.path.symlink_metadata().is_ok_and(|it| !it.is_symlink());
-            if one.is_pinned || !is_there || one.n_again == AGAIN_MAX {
+            // A folder that can be written cannot be mounted as it was.
+            if one.hold == Hold::Pinned || !is_there || one.n_again == AGAIN_MAX {
                 return Some(Bound::Replaced { path: one.path.clone() });
             }
             lost.push((index, now));
         }
-        let paths: Vec<PathBuf> = lost.iter().map(|(index, _)| held[*index].path.clone()).collect();
-        let first = paths.first()?.clone();
-        if self.porter.protect(&paths).is_err() {
+        let what = |(index, _): &(usize, _)| (held[*index].path.clone(), held[*index].hold);
+        let places: Vec<(PathBuf, Hold)> = lost.iter().map(what).collect();
+        let first = places.first()?.0.clone();
+        if self.porter.hold_again(&places).is_err() {
             return Some(Bound::Replaced { path: first });
         }
         for (index, identity) in lost {

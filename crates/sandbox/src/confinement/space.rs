@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
@@ -29,11 +29,24 @@ pub(super) struct Plan {
     pub(super) temp: PathBuf,
 }
 
+/// What a mount does to a place in what may be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// A folder that can be written, but not moved.
+    Pinned,
+    Protected,
+    Covered,
+}
+
 impl Plan {
-    /// What mounts hold in what may be written, and whether it is a folder that can be written.
-    pub(super) fn held(&self) -> impl Iterator<Item = (&PathBuf, bool)> {
-        let pinned = self.pinned.iter().map(|path| (path, true));
-        pinned.chain(self.protected.iter().map(|path| (path, false)))
+    /// What mounts hold in what may be written.
+    pub(super) fn held(&self) -> impl Iterator<Item = (&PathBuf, Hold)> {
+        let may_be_replaced =
+            |path: &&PathBuf| self.writable.iter().any(|root| path.starts_with(root));
+        let pinned = self.pinned.iter().map(|path| (path, Hold::Pinned));
+        let protected = self.protected.iter().map(|path| (path, Hold::Protected));
+        let covered = self.secrets.iter().filter(may_be_replaced).map(|path| (path, Hold::Covered));
+        pinned.chain(protected).chain(covered)
     }
 }
 
@@ -76,19 +89,39 @@ pub(super) fn make(plan: &Plan) -> io::Result<()> {
     cover_all(plan)
 }
 
+/// Mounts again what was replaced and so lost its mount, in a box that has commands in it.
+pub(super) fn hold_again(path: &Path, hold: Hold) -> io::Result<()> {
+    match hold {
+        Hold::Covered if path.is_dir() => cover_folder(path),
+        Hold::Covered => cover_file_at_once(path),
+        Hold::Pinned | Hold::Protected => protect(path),
+    }
+}
+
 /// Makes what is below a folder that may be written read-only.
-pub(super) fn protect(path: &Path) -> io::Result<()> {
+fn protect(path: &Path) -> io::Result<()> {
     let copied = copy(path)?;
     set_read_only(copied.as_fd(), Path::new(""), AtFlags::EMPTY_PATH)?;
     attach(&copied, path)
 }
 
+fn cover_folder(path: &Path) -> io::Result<()> {
+    mount_empty(path)?;
+    set_read_only(CWD, path, AtFlags::empty())
+}
+
+/// A file of our own would need a place, which is taken from commands for a moment. A device that is
+/// mounted where there are none cannot be opened either.
+fn cover_file_at_once(path: &Path) -> io::Result<()> {
+    let copied = copy(Path::new("/dev/null"))?;
+    let attributes = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NODEV;
+    set_attributes(copied.as_fd(), Path::new(""), AtFlags::EMPTY_PATH, attributes)?;
+    attach(&copied, path)
+}
+
 fn cover_all(plan: &Plan) -> io::Result<()> {
     let (folders, files): (Vec<_>, Vec<_>) = plan.secrets.iter().partition(|path| path.is_dir());
-    for folder in folders {
-        mount_empty(folder)?;
-        set_read_only(CWD, folder, AtFlags::empty())?;
-    }
+    folders.into_iter().try_for_each(|folder| cover_folder(folder))?;
     if files.is_empty() {
         return Ok(());
     }
@@ -127,15 +160,20 @@ fn attach(copied: &OwnedFd, path: &Path) -> io::Result<()> {
 }
 
 fn set_read_only(folder: impl AsFd, path: &Path, flags: AtFlags) -> io::Result<()> {
+    let attributes = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID;
+    set_attributes(folder.as_fd(), path, flags, attributes)
+}
+
+fn set_attributes(
+    folder: BorrowedFd<'_>,
+    path: &Path,
+    flags: AtFlags,
+    attr_set: u64,
+) -> io::Result<()> {
     use std::os::fd::AsRawFd as _;
     use std::os::unix::ffi::OsStrExt as _;
     let name = std::ffi::CString::new(path.as_os_str().as_bytes())?;
-    let attributes = libc::mount_attr {
-        attr_set: libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID,
-        attr_clr: 0,
-        propagation: 0,
-        userns_fd: 0,
-    };
+    let attributes = libc::mount_attr { attr_set, attr_clr: 0, propagation: 0, userns_fd: 0 };
     let flags = flags.bits() | libc::AT_RECURSIVE.cast_unsigned();
     #[expect(unsafe_code, reason = "no library has this call")]
     // SAFETY: the name ends with a zero byte, and the attributes have the size that is given; both
@@ -143,7 +181,7 @@ fn set_read_only(folder: impl AsFd, path: &Path, flags: AtFlags) -> io::Result<(
     let result = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
-            folder.as_fd().as_raw_fd(),
+            folder.as_raw_fd(),
             name.as_ptr(),
             flags,
             &raw const attributes,

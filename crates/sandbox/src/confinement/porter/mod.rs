@@ -26,7 +26,7 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
 
 use super::calls::Filters;
-use super::space::Plan;
+use super::space::{Hold, Plan};
 use message::{ANSWER_BYTES, Answer, DESCRIPTORS};
 pub(super) use message::{Errand, Step};
 
@@ -110,9 +110,9 @@ impl Porter {
         answer.map_err(|(step, number)| NotStarted::Refused(step, of_number(number)))
     }
 
-    /// Makes these read-only in the box, where each lost the mount that did. It gave up what that takes.
-    pub(super) fn protect(&self, paths: &[PathBuf]) -> io::Result<()> {
-        visit::protect(self.pid, paths)
+    /// Mounts these again in the box, where each lost its mount. It gave up what that takes.
+    pub(super) fn hold_again(&self, lost: &[(PathBuf, Hold)]) -> io::Result<()> {
+        visit::hold_again(self.pid, lost)
     }
 
     /// Whether it is gone.

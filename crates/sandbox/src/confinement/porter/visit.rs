@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use rustix::process::{Pid, WaitOptions};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use super::super::space;
+use super::super::space::{self, Hold};
 
-/// Makes these read-only again in the box of a process. Only for a process with one thread.
-pub(super) fn protect(stands_there: Pid, paths: &[PathBuf]) -> io::Result<()> {
+/// Mounts these again in the box of a process. Only for a process with one thread.
+pub(super) fn hold_again(stands_there: Pid, lost: &[(PathBuf, Hold)]) -> io::Result<()> {
     let space = |name: &str| File::open(format!("/proc/{}/ns/{name}", stands_there.as_raw_pid()));
     let (user, mounts) = (space("user")?, space("mnt")?);
     #[expect(unsafe_code, reason = "a process that runs no program")]
@@ -21,7 +21,7 @@ pub(super) fn protect(stands_there: Pid, paths: &[PathBuf]) -> io::Result<()> {
     let forked = unsafe { libc::fork() };
     if forked == 0 {
         let done = enter(&user, &mounts)
-            .and_then(|()| paths.iter().try_for_each(|path| space::protect(path)));
+            .and_then(|()| lost.iter().try_for_each(|(path, hold)| space::hold_again(path, *hold)));
         #[expect(unsafe_code, reason = "exit would run what the launcher registered")]
         // SAFETY: ends the process at once; touches no memory.
         unsafe {

@@ -1,8 +1,9 @@
 //! What comes to be, or is replaced, after a box was made; and links among what is protected.
 
 use std::fs;
+use std::path::Path;
 
-use heeler_sandbox::{Bound, Confinement, Exit, Input};
+use heeler_sandbox::{Bound, Child, Confinement, Exit, Input};
 
 use crate::harness::Case;
 use crate::place::{Place, SECRET};
@@ -16,6 +17,7 @@ pub(crate) const CASES: &[Case] = crate::cases![
     a_secret_stays_closed_as_the_folders_around_it_do_not_move,
     a_protected_file_that_is_replaced_outside_is_protected_again,
     what_is_replaced_while_a_command_runs_is_protected_again,
+    a_secret_that_is_replaced_while_a_command_runs_is_closed_again,
     what_cannot_be_protected_again_ends_who_runs,
     what_waited_begins_in_no_box_of_before,
     what_waited_moves_nothing_aside,
@@ -148,13 +150,7 @@ async fn what_is_replaced_while_a_command_runs_is_protected_again() {
         assert_eq!(output.chunk().await.unwrap().unwrap(), b"ready\n");
         place.write("home/project/.git/config.lock", text);
         fs::rename(place.workspace.join(".git/config.lock"), &config).unwrap();
-        // The next look has it mounted again: the kernel tells which mounts a process sees.
-        let mounts = format!("/proc/{}/mountinfo", child.pid());
-        let is_mounted =
-            |line: &str| line.split(' ').nth(4).is_some_and(|at| at == config.to_str().unwrap());
-        while !fs::read_to_string(&mounts).unwrap().lines().any(is_mounted) {
-            tokio::task::yield_now().await;
-        }
+        is_mounted_again(&child, &config).await;
         child.take_input().unwrap().send(b"go\ngo\n").await.unwrap();
         let mut said = String::new();
         while let Some(chunk) = output.chunk().await.unwrap() {
@@ -163,6 +159,46 @@ async fn what_is_replaced_while_a_command_runs_is_protected_again() {
         child.kill_tree().await.unwrap();
         assert_eq!((said.matches("Read-only").count(), child.bound()), (2, None), "{said}");
         assert_eq!(fs::read_to_string(&config).unwrap(), text);
+    }
+}
+
+/// The next look has it so: the kernel tells which mounts a process sees.
+async fn is_mounted_again(child: &Child, path: &Path) {
+    let mounts = format!("/proc/{}/mountinfo", child.pid());
+    let is_mounted =
+        |line: &str| line.split(' ').nth(4).is_some_and(|at| at == path.to_str().unwrap());
+    while !fs::read_to_string(&mounts).unwrap().lines().any(is_mounted) {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// As an editor does it: a new one is moved to its place.
+async fn a_secret_that_is_replaced_while_a_command_runs_is_closed_again() {
+    let place = Place::new();
+    let mut confines = place.confines();
+    confines.secrets.extend([".env", "keys"].map(|name| place.workspace.join(name)));
+    let confinement = Confinement::Box(confines.into());
+    for (secret, file) in [(".env", ".env"), ("keys", "keys/id")] {
+        place.write(&format!("home/project/{file}"), SECRET);
+        let script = format!("echo ready; read -r _; cat {file}; echo x >{file}; read -r _");
+        let command = place.sh(&script).input(Input::Pipe).confinement(confinement.clone());
+        let mut child = place.launcher.run(&command).await.unwrap();
+        let mut output = child.take_output().unwrap();
+        assert_eq!(output.chunk().await.unwrap().unwrap(), b"ready\n");
+        let path = place.workspace.join(secret);
+        fs::rename(&path, place.home.join(secret)).unwrap();
+        place.write(&format!("home/new/{file}"), SECRET);
+        fs::rename(place.home.join("new").join(secret), &path).unwrap();
+        is_mounted_again(&child, &path).await;
+        child.take_input().unwrap().send(b"go\ngo\n").await.unwrap();
+        let mut said = String::new();
+        while let Some(chunk) = output.chunk().await.unwrap() {
+            said.push_str(&String::from_utf8_lossy(&chunk));
+        }
+        child.kill_tree().await.unwrap();
+        assert_eq!(child.bound(), None, "{said}");
+        assert!(!said.contains(SECRET) && said.matches("denied").count() == 2, "{said}");
+        assert_eq!(fs::read_to_string(place.workspace.join(file)).unwrap(), SECRET);
     }
 }
 

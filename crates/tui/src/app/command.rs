@@ -95,11 +95,21 @@ impl App {
     /// Takes what was written: a command, or something to say.
     pub(super) fn submitted(&mut self, submission: Submission, now: Timestamp) -> Vec<Action> {
         let text = submission.text.trim();
+        if text.starts_with('!') && !std::mem::replace(&mut self.knows_no_shell, true) {
+            // Elsewhere this runs a command; here it would be paid for.
+            self.composer.take_back(submission.draft);
+            return self.refuse("there are no shell lines here: Enter says this to the model");
+        }
         let Some(line) = text.strip_prefix('/').filter(|line| is_command(line)) else {
             return self.say(submission, now);
         };
         let (name, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let (name, argument) = (name.to_ascii_lowercase(), argument.trim().to_owned());
+        let name = match &*name {
+            "exit" => "quit".to_owned(),
+            "new" => "clear".to_owned(),
+            _ => name,
+        };
         let is_known = COMMANDS.iter().any(|command| command.name == name);
         let is_said = if is_known {
             name != "compact" || !is_too_long(&argument)
@@ -235,6 +245,11 @@ impl App {
 
 /// The command that is most like this name, if one is like it.
 fn meant(name: &str) -> Option<&'static str> {
+    match name {
+        "rewind" | "undo" => return Some("fork N"),
+        "status" => return Some("context"),
+        _ => {}
+    }
     let like = |command: &SlashCommand| {
         (strsim::normalized_damerau_levenshtein(name, command.name), command.name)
     };

@@ -50,7 +50,32 @@ fn commands_are_taken_and_paths_are_said() {
             expect!["Remember ! there is no command /modle; did you mean /model? /help lists them"],
         ),
         ("/etc/hosts is what?<CR>", expect!["Remember Say "]),
+        (
+            "/rewind<CR>",
+            expect![
+                "Remember ! there is no command /rewind; did you mean /fork N? /help lists them"
+            ],
+        ),
+        (
+            "/status<CR>",
+            expect![
+                "Remember ! there is no command /status; did you mean /context? /help lists them"
+            ],
+        ),
+        ("/new<CR>", expect!["Remember Clear "]),
+        ("/exit<CR>", expect!["Remember Quit "]),
         ("/quit<CR>", expect!["Remember Quit "]),
+        (
+            "!ls<CR>",
+            expect!["Remember ! there are no shell lines here: Enter says this to the model"],
+        ),
+        // Who knows that means it.
+        (
+            "!ls<CR><CR>",
+            expect![[
+                r#"Remember Remember Say ! there are no shell lines here: Enter says this to the model"#
+            ]],
+        ),
     ] {
         let mut play = Play::new(70, 20);
         play.types(line);

@@ -129,7 +129,8 @@ impl App {
     /// Why what is asked takes no key, if so.
     pub(super) fn held(&self, now: Timestamp) -> Option<Held> {
         let is_begun = !self.composer.is_empty();
-        if self.has_room() { self.guard.held(is_begun, now) } else { Some(Held::Unshown) }
+        let is_shown = self.has_room() && self.resized.is_none();
+        if is_shown { self.guard.held(is_begun, now) } else { Some(Held::Unshown) }
     }
 
     /// Whether the window is high enough to show what is asked.
@@ -229,7 +230,11 @@ impl App {
             // What was copied is no text.
             return vec![Action::PasteImage];
         }
-        if let Some(picker) = self.picker.as_mut().filter(|_| text.lines().count() == 1) {
+        let is_line = text.lines().count() == 1;
+        if is_line && self.pager.as_mut().is_some_and(|pager| pager.paste(text)) {
+            return Vec::new();
+        }
+        if let Some(picker) = self.picker.as_mut().filter(|_| is_line) {
             picker.paste(text);
             return self.glance();
         }

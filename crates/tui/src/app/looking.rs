@@ -70,6 +70,45 @@ fn who_looks_back_can_suspend() {
     assert!(play.shows().contains("/z"), "{}", play.shows());
 }
 
+#[test]
+fn who_looks_back_goes_on_looking_at_the_same_while_a_turn_runs() {
+    let (mut play, _) = long(20);
+    let end = play.shows();
+    play.types("<PageUp>").shows();
+    let above_hint = |page: String| page.lines().take(23).collect::<Vec<_>>().join("\n");
+    let looked_at = above_hint(play.shows());
+    play.sees(begins()).sees(said("more")).sees(attempt());
+    for text in ["One.\n\n", "Two.\n\nThree.\n\n", "Four.\n\n"] {
+        play.sees(writes(text));
+        assert_eq!(above_hint(play.shows()), looked_at);
+    }
+    // At the end it follows.
+    play.types("G");
+    assert!(play.shows().contains("Four."));
+    play.sees(writes("Five."));
+    assert!(play.shows().contains("Five.") && play.shows() != end);
+}
+
+#[test]
+fn what_is_searched_for_is_edited_and_pasted() {
+    for (keys, expected) in [
+        ("/one<C-u>two", "/two"),
+        ("/one<C-a>", "/one"),
+        ("/one<C-c>", "q: back"),
+        ("/one", "/one pasted"),
+    ] {
+        let (mut play, _) = long(2);
+        play.shows();
+        play.types(keys);
+        if expected.contains("pasted") {
+            play.happens(Happened::Pasted(" pasted".into()));
+        }
+        let page = play.shows();
+        assert!(page.lines().last().unwrap().contains(expected), "{keys}: {page}");
+        assert_eq!(play.app.composer.text(), "");
+    }
+}
+
 /// Whatever was kept, the page is the one that somebody sees who opens it now.
 #[test]
 fn a_page_that_was_kept_is_the_one_that_is_made_anew() {
@@ -99,7 +138,7 @@ fn a_page_that_was_kept_is_the_one_that_is_made_anew() {
     check(&mut play, "one is done");
     play.sees(results(&[("x", false), ("y", false)]));
     check(&mut play, "both are");
-    play.happens(Happened::Resized(50, 20));
+    play.happens(Happened::Resized(50, 20)).passes(RESIZED_MILLIS);
     check(&mut play, "has another size");
     play.sees(replies("End.", &[])).sees(finishes(TurnOutcome::Done));
     check(&mut play, "ends");

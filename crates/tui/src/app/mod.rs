@@ -90,6 +90,8 @@ pub struct App {
     is_begun: bool,
     width: u16,
     height: u16,
+    /// When the terminal got its last size, as long as the screen is not written for that.
+    resized: Option<Timestamp>,
     /// Whether there are lines of words alone, for whoever has them read aloud.
     is_plain: bool,
     /// What was told where there are words alone.
@@ -110,6 +112,8 @@ pub struct App {
     leaving: Option<Timestamp>,
     /// The letters of a file's name that were last looked for.
     sought: Option<String>,
+    /// Whether somebody knows that there are no shell lines here.
+    knows_no_shell: bool,
 }
 
 /// What a window begins with.
@@ -132,6 +136,9 @@ pub struct Start {
 
 /// Within this time a second Ctrl-C leaves.
 const LEAVE_MILLIS: u64 = 2_000;
+/// A size is the last one when no other came for so long. Each one that the screen is written for
+/// leaves a copy of it in the scrollback.
+const RESIZED_MILLIS: u64 = 150;
 
 impl App {
     /// A window on a session.
@@ -168,6 +175,7 @@ impl App {
             told: Spoken::default(),
             width: size.0,
             height: size.1,
+            resized: None,
             is_unfinished: false,
             is_switching: false,
             holds: false,
@@ -176,6 +184,7 @@ impl App {
             last_key: None,
             leaving: None,
             sought: None,
+            knows_no_shell: false,
         };
         app.composer.set_commands(COMMANDS.iter().map(SlashCommand::offered).collect());
         app.open(opened, now);
@@ -191,6 +200,9 @@ impl App {
             _ => self.settle(now),
         };
         actions.extend(self.take(what, now));
+        if self.resized_at().is_some_and(|due| due <= now) {
+            actions.push(Action::Redraw);
+        }
         if let Some(cut_off) = self.prompts.cut_off() {
             self.write_on(cut_off, now);
         }
@@ -213,7 +225,8 @@ impl App {
             }
             Happened::Resized(width, height) => {
                 (self.width, self.height) = (width, height);
-                vec![Action::Redraw]
+                self.resized = Some(now);
+                Vec::new()
             }
             Happened::Seen(seen) => self.see(&seen, now),
             Happened::Looked(id, text) => {
@@ -353,7 +366,17 @@ impl App {
     /// Takes a size, and gives what stands above the live region then.
     pub fn resized(&mut self, width: u16, height: u16, now: Timestamp) -> Vec<Line<'static>> {
         (self.width, self.height) = (width, height);
+        if self.resized.take().is_some() {
+            // What came up meanwhile was not drawn.
+            self.guard.unseen(now);
+        }
         self.tail(now)
+    }
+
+    /// When the screen is written for a new size; until then nobody knows what stands where.
+    #[must_use]
+    pub fn resized_at(&self) -> Option<Timestamp> {
+        self.resized.map(|at| at.plus(RESIZED_MILLIS))
     }
 
     /// The terminal stood still until then: whatever is asked was not seen there, and no key was for it.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crossterm::event::{KeyCode, KeyEvent};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Modifier;
 use ratatui::text::Line;
 
@@ -17,7 +17,7 @@ const QUERY_CHARS_MAX: usize = 200;
 /// Where one looks.
 #[derive(Default)]
 pub(super) struct Pager {
-    /// Rows between what is shown and the end.
+    /// Rows between what is shown and the end: none to follow what comes.
     above_end: usize,
     /// What is typed after `/`.
     typing: Option<String>,
@@ -27,6 +27,8 @@ pub(super) struct Pager {
     /// The rows of a page and of everything, when last shown.
     page_rows: usize,
     all_rows: usize,
+    /// The width they were made for.
+    width: usize,
 }
 
 /// Every line, kept as long as it says the same.
@@ -77,6 +79,9 @@ impl Pager {
                     self.jump = Some(Jump::Previous);
                 }
                 KeyCode::Esc => self.typing = None,
+                _ if is_control(key, 'c') => self.typing = None,
+                _ if is_control(key, 'u') => typing.clear(),
+                _ if key.modifiers.contains(KeyModifiers::CONTROL) => {}
                 KeyCode::Backspace if typing.pop().is_none() => self.typing = None,
                 KeyCode::Char(c) if typing.chars().count() < QUERY_CHARS_MAX => typing.push(c),
                 _ => {}
@@ -101,6 +106,14 @@ impl Pager {
         Turned::Stays
     }
 
+    /// Takes what was pasted into what is searched for; `false` when nobody types that.
+    pub(super) fn paste(&mut self, text: &str) -> bool {
+        let Some(typing) = &mut self.typing else { return false };
+        let room = QUERY_CHARS_MAX.saturating_sub(typing.chars().count());
+        typing.extend(text.chars().filter(|c| !c.is_control()).take(room));
+        true
+    }
+
     fn up(&mut self, rows: usize) {
         let most = self.all_rows.saturating_sub(self.page_rows);
         self.above_end = self.above_end.saturating_add(rows).min(most);
@@ -118,7 +131,11 @@ impl Pager {
         look: Look<'_>,
     ) -> (Vec<Line<'static>>, Option<Place>) {
         self.page_rows = usize::from(height).saturating_sub(1).max(1);
-        self.all_rows = all.len();
+        if self.above_end > 0 && self.width == look.width {
+            // Who looks back goes on looking at the same.
+            self.above_end = (self.above_end + all.len()).saturating_sub(self.all_rows);
+        }
+        (self.all_rows, self.width) = (all.len(), look.width);
         self.up(0);
         let found = self.jump.take().map(|jump| self.find(all, jump));
         let end = all.len() - self.above_end;

@@ -126,8 +126,10 @@ impl Play {
             _ => false,
         };
         for action in self.app.happen(what, self.now) {
-            if !matches!(action, Action::Redraw | Action::ScrollOut) {
-                self.actions.push(format!("{action:?}"));
+            match action {
+                Action::Redraw => drop(self.app.resized(self.app.width, self.app.height, self.now)),
+                Action::ScrollOut => {}
+                _ => self.actions.push(format!("{action:?}")),
             }
         }
         if asks && !self.is_quick {

@@ -446,3 +446,22 @@ fn what_a_summary_and_the_new_beginning_cost_is_told() {
     "#]],
     );
 }
+
+/// A window that is dragged larger has many sizes on the way.
+#[test]
+fn the_screen_is_written_for_the_last_of_many_sizes() {
+    let mut play = Play::new(70, 20);
+    let redraws = |play: &mut Play, what: Happened| -> usize {
+        play.app.happen(what, play.now).iter().filter(|it| matches!(it, Action::Redraw)).count()
+    };
+    for n in 0..30 {
+        play.now = play.now.plus(60);
+        assert_eq!(redraws(&mut play, Happened::Resized(40 + n, 20)), 0);
+    }
+    let due = play.app.resized_at().unwrap();
+    assert_eq!(due, play.now.plus(RESIZED_MILLIS));
+    play.now = due;
+    assert_eq!(redraws(&mut play, Happened::Ticked), 1);
+    play.app.resized(69, 20, due);
+    assert_eq!(redraws(&mut play, Happened::Ticked), 0);
+}

@@ -1,6 +1,7 @@
 //! The loop around a window: what happens goes in, what is to be done is done, the screen follows.
 
 mod background;
+mod layout;
 mod perform;
 mod switch;
 mod wait;
@@ -276,12 +277,14 @@ impl Running {
         let mut is_urgent = false;
         loop {
             let now = self.clock.now();
+            let resized = self.app.resized_at();
             let due = match (is_dirty, self.drawn) {
+                _ if resized.is_some() => resized,
                 (true, Some(drawn)) if !is_urgent => Some(drawn.plus(FRAME_MILLIS)),
                 (true, _) => Some(now),
                 (false, _) => self.app.wakes_at(now),
             };
-            let is_due = is_dirty && due.is_some_and(|due| due <= now);
+            let is_due = is_dirty && resized.is_none() && due.is_some_and(|due| due <= now);
             if is_due && self.screen.out().is_idle() {
                 self.draw()?;
                 (is_dirty, is_urgent) = (false, false);
@@ -379,7 +382,7 @@ impl Running {
     async fn hear(&mut self, key: KeyEvent) -> io::Result<Flow> {
         let now = self.clock.now();
         self.note_delay(now);
-        match self.answers.hear(key) {
+        match self.answers.hear(layout::latin(key)) {
             Heard::Held => {}
             Heard::Keys(keys) => {
                 for key in keys {

@@ -340,7 +340,8 @@ impl Running {
     /// Writes the screen anew, at the size it has now.
     pub(super) fn redraw(&mut self) -> io::Result<Flow> {
         let (width, height) = size();
-        let is_resized = (width, height) != self.screen.size();
+        // Also one that is as before: others were in between.
+        let is_resized = self.app.resized_at().is_some() || (width, height) != self.screen.size();
         let tail = self.app.resized(width, height, self.clock.now());
         match (self.app.is_plain(), is_resized) {
             (true, _) => self.screen.go_on(width, height)?,

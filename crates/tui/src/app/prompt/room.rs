@@ -205,6 +205,8 @@ fn a_window_that_is_too_low_for_a_request_takes_no_answer() {
     assert_eq!(long_command(60, 1).types("<Esc>").asks(), "Cancel\n");
     // It comes into sight now, and takes keys once it was seen.
     play.happens(Happened::Resized(60, 8));
+    assert_eq!(play.types("y").asks(), "");
+    play.passes(crate::app::RESIZED_MILLIS);
     assert_eq!(play.types("y<BS>").asks(), "");
     play.passes(700);
     assert!(play.types("y").asks().contains("Once"));

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use heeler_core::{
     Access, Block, CallId, CallPlan, Facts, Media, RawJson, SessionId, Spill, Tool, ToolOutput,
-    panic_text,
+    panic_text, truncate_chars,
 };
 use heeler_secrets::Secrets;
 
@@ -33,6 +33,8 @@ use validate::{Validated, validate};
 
 /// The most tool names listed to a model that asked for an unknown one.
 const NAMES_LISTED_MAX: usize = 64;
+/// The most characters of the name that it asked for.
+const NAME_CHARS_MAX: usize = 64;
 
 /// Looks a call's tool up, checks the input and says what the call touches.
 pub(crate) fn plan(tools: &Toolset, workspace: &str, name: &str, input: &RawJson) -> CallPlan {
@@ -138,6 +140,7 @@ pub(crate) fn bound_late(
 }
 
 fn unknown_tool(tools: &Toolset, name: &str) -> String {
+    let name = truncate_chars(name, NAME_CHARS_MAX);
     let names: Vec<&str> = tools.names().take(NAMES_LISTED_MAX).collect();
     if names.is_empty() {
         return format!("there is no tool called `{name}`; this conversation has no tools");

@@ -5,7 +5,7 @@ use heeler_core::{ToolError, ToolOutput};
 use heeler_engine::Toolset;
 
 use crate::common::{
-    Case, TestTool, check, echo, failing, one_call, stage_with, tool, toolset, virtually,
+    Case, TestTool, check, echo, failing, one_call, shown, stage_with, tool, toolset, virtually,
 };
 #[test]
 fn an_error_is_a_result_and_the_loop_goes_on() {
@@ -46,6 +46,14 @@ fn an_unknown_tool_is_answered_with_the_names_there_are() {
             result error: there is no tool called `ecko`; the tools are echo, fail
         "#]],
     );
+}
+
+#[test]
+fn a_name_that_no_tool_can_have_is_cut_where_the_model_is_told_of_it() {
+    let long = "n".repeat(5000);
+    let cut = format!("{}\u{2026}", "n".repeat(63));
+    let seen = shown(one_call(&long, "{}").tools([echo()]));
+    assert!(seen.contains(&format!("no tool called `{cut}`; the tools are echo")), "{seen}");
 }
 
 #[test]

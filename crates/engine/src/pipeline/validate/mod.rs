@@ -69,7 +69,7 @@ fn decide(
     let schema = match tools.schema(name) {
         Some(Ok(schema)) => schema,
         Some(Err(error)) => return Err(format!("the tool {name} has a broken schema: {error}")),
-        None => return Err(format!("there is no tool called `{name}`")),
+        None => return Err(super::unknown_tool(tools, name)),
     };
     let without_nulls = same::drop_nulls(schema, input);
     let notes = coerce(schema, raw.get(), input);

@@ -67,8 +67,11 @@ pub(crate) fn reach(
     reach.protected.extend(reach.writable.iter().flat_map(|folder| decides_in(folder)));
     git::extend(&mut reach, environment, workspace)?;
     reach.protected.extend(programs(environment, workspace, loaded)?);
-    if let Some(home) = home_in(environment, workspace)? {
-        reach.protected.extend(settings_in(&home));
+    let writable = loaded.writable.iter().map(|folder| folder.value.as_path());
+    for folder in [workspace].into_iter().chain(writable) {
+        if let Some(home) = home_in(environment, folder)? {
+            reach.protected.extend(settings_in(&home));
+        }
     }
     let denials = loaded.rules.iter().filter(|rule| rule.effect == RuleEffect::Deny);
     reach.denied.extend(denials.flat_map(denied_by));
@@ -200,6 +203,27 @@ mod tests {
             ("other/.git", false),
         ] {
             assert_eq!(reach.protected.contains(&root.join(name)), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_home_starts_with_is_protected_wherever_the_home_may_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("users/me")).unwrap();
+        fs::create_dir_all(root.join("space")).unwrap();
+        let home = root.join("users/me");
+        for (writable, expected) in [("users/me", true), ("users", true), ("other", false)] {
+            let value = root.join(writable);
+            let writable = vec![heeler_settings::Setting { value, source: "test".into() }];
+            let loaded = Loaded { writable, ..Loaded::default() };
+            let environment = Environment::default().with("HEELER_HOME", "/h");
+            let environment = environment.with("HOME", home.to_str().unwrap());
+            let reach = reach(&environment, &root.join("space"), &loaded).unwrap();
+            for name in [".bashrc", ".config/autostart"] {
+                let place = home.join(name);
+                assert_eq!(reach.protected.contains(&place), expected, "{name}");
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! What in a user's home decides what later runs, for a workspace that is the home or holds it.
+//! What in a user's home decides what later runs, for a folder that is the home or holds it.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -50,20 +50,20 @@ const STARTS: [&str; 37] = [
     ".local/bin",
 ];
 
-/// The user's home by its name below the workspace, where that is the home or holds it.
+/// The user's home by its name below a folder that may be written, where that is the home or holds it.
 ///
 /// # Errors
 /// When a variable is no text.
 pub(crate) fn home_in(
     environment: &Environment,
-    workspace: &Path,
+    folder: &Path,
 ) -> Result<Option<PathBuf>, SetupError> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let Some(home) = environment.get("HOME")?.map(Path::new) else { return Ok(None) };
     let home = real(home);
-    let below = home.strip_prefix(real(workspace)).ok();
+    let below = home.strip_prefix(real(folder)).ok();
     // Without the slash that joining nothing leaves at the end.
-    Ok(below.map(|below| workspace.join(below).components().collect()))
+    Ok(below.map(|below| folder.join(below).components().collect()))
 }
 
 /// What in a home decides what later runs.

@@ -177,6 +177,7 @@ pub(super) const IN_HOME: [(&str, &[&str]); 9] = [
             ".config/dart/pub-credentials.json",
             ".config/dart/pub-tokens.json",
             ".luarocks/upload_config.lua",
+            ".config/nix/nix.conf",
             ".pause",
             ".Renviron",
             ".jfrog",
@@ -281,6 +282,7 @@ pub(super) const IN_HOME: [(&str, &[&str]); 9] = [
             ".config/Code",
             ".config/Cursor",
             ".config/VSCodium",
+            ".vscode-server/data/User",
             ".config/Windsurf",
             ".config/JetBrains",
             "Library/Cookies",
@@ -333,6 +335,7 @@ pub(super) const IN_HOME: [(&str, &[&str]); 9] = [
             ".sh_history",
             ".ksh_history",
             ".local/share/fish/fish_history",
+            ".config/fish/fish_variables",
             ".config/nushell/history.txt",
             ".config/nushell/history.sqlite3",
             ".local/share/atuin",
@@ -459,6 +462,9 @@ pub(super) const BY_VARIABLE: [(&str, &str); 96] = [
     ("REDISCLI_HISTFILE", ""),
     ("ATUIN_DB_PATH", ""),
 ];
+
+/// Where Kerberos keeps what a user signed in with, unless a variable says otherwise; the user's number follows.
+pub(super) const KERBEROS: &str = "/tmp/krb5cc_";
 
 /// Places of the machine. Most are closed to all but root anyway.
 pub(super) const OF_MACHINE: [&str; 16] = [

@@ -5,7 +5,7 @@ mod list;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use self::list::{BY_VARIABLE, IN_HOME, MOVED, OF_MACHINE};
+use self::list::{BY_VARIABLE, IN_HOME, KERBEROS, MOVED, OF_MACHINE};
 use crate::{Environment, SetupError, home_folder};
 
 /// Folders of what the system makes up. Who wants no history or no settings names a file there.
@@ -44,8 +44,8 @@ pub(crate) fn secrets(
         });
         others.extend(places.filter(|place| place.is_absolute() && may_hold(place)));
     }
-    let of_machine = OF_MACHINE.iter().map(Path::new).filter(|place| is_readable(place));
-    others.extend(of_machine.map(Path::to_owned));
+    let of_machine = OF_MACHINE.iter().map(PathBuf::from).chain([kerberos()]);
+    others.extend(of_machine.filter(|place| is_readable(place)));
     // Where somebody works is no secret to the agent that works there, and a whole home is none.
     others.retain(|place| {
         let is_whole = home.is_some_and(|home| home.starts_with(place));
@@ -54,6 +54,10 @@ pub(crate) fn secrets(
     secrets.append(&mut others);
     secrets.push(home_folder(environment)?);
     Ok(secrets)
+}
+
+fn kerberos() -> PathBuf {
+    format!("{KERBEROS}{}", rustix::process::getuid().as_raw()).into()
 }
 
 /// Whether something can be kept there, now or later: a device or a pipe that were closed would be
@@ -100,6 +104,7 @@ mod tests {
         }
         page.push_str("\n## Of the machine, where you may read it\n\n");
         OF_MACHINE.iter().for_each(|place| writeln!(page, "- `{place}`").unwrap());
+        writeln!(page, "- `{KERBEROS}UID`").unwrap();
         page.push_str(PAGE_ENDS);
         expect_file!["../../../../docs/secret-places.md"].assert_eq(&page);
     }
@@ -177,6 +182,9 @@ The folder that is worked in is no secret to the session there, nor is one that 
             ".local/share/crush/crush.json",
             ".ollama/id_ed25519",
             ".python_history",
+            ".config/fish/fish_variables",
+            ".config/nix/nix.conf",
+            ".vscode-server/data/User/globalStorage",
         ] {
             let place = Path::new("/home/me").join(place);
             assert!(found.iter().any(|found| place.starts_with(found)), "{place:?}");
@@ -185,8 +193,9 @@ The folder that is worked in is no secret to the session there, nor is one that 
         for place in [".cargo", ".config", ".local/share", ".ollama", ".cache/huggingface"] {
             assert!(!found.contains(&Path::new("/home/me").join(place)), "{place}");
         }
-        let shadow = Path::new("/etc/shadow");
-        assert_eq!(found.iter().any(|found| found == shadow), File::open(shadow).is_ok());
+        for place in [PathBuf::from("/etc/shadow"), kerberos()] {
+            assert_eq!(found.contains(&place), File::open(&place).is_ok(), "{place:?}");
+        }
     }
 
     #[test]

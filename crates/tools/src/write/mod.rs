@@ -77,12 +77,15 @@ impl TypedTool for Write {
 struct Change {
     place: Place,
     before: Option<Loaded>,
+    after: Vec<u8>,
+    /// What `after` has that the model did not write.
+    note: &'static str,
 }
 
 impl Change {
     /// Looks at everything that a call may be refused for.
     fn of(context: &ToolContext, input: &WriteInput) -> Result<Self, ToolError> {
-        let (path, content) = (&input.file_path, input.content.as_bytes());
+        let (path, content) = (&input.file_path, &input.content);
         if guard::FILE_BYTES_MAX < content.len() as u64 {
             return Err(ToolError::for_model(format!(
                 "the content has {} bytes; at most {} can be written at once",
@@ -95,9 +98,33 @@ impl Change {
         if let Some(before) = &before {
             guard::check_seen_whole(context, &place, path, &before.bytes)?;
         }
-        guard::check_unredacted(path, &[&input.content], before.as_ref())?;
-        Ok(Self { place, before })
+        guard::check_unredacted(path, &[content], before.as_ref())?;
+        let (after, note) = as_before(content, before.as_ref().map_or(b"", |it| &it.bytes));
+        Ok(Self { place, before, after, note })
     }
+}
+
+/// The content with the byte order mark and the line ends of the one before, which Read does not
+/// show, and what is said of that.
+fn as_before(content: &str, before: &[u8]) -> (Vec<u8>, &'static str) {
+    const MARK: &str = "\u{feff}";
+    let is_marked = before.starts_with(MARK.as_bytes()) && !content.starts_with(MARK);
+    let n_ends = memchr::memchr_iter(b'\n', before).count();
+    let n_returns = memchr::memmem::find_iter(before, b"\r\n").count();
+    let has_returns =
+        0 < n_ends && n_ends == n_returns && content.contains('\n') && !content.contains('\r');
+    let mut after = if is_marked { MARK.to_owned() } else { String::new() };
+    match has_returns {
+        true => after.push_str(&content.replace('\n', "\r\n")),
+        false => after.push_str(content),
+    }
+    let note = match (is_marked, has_returns) {
+        (true, true) => "; byte order mark and CRLF line ends kept",
+        (true, false) => "; byte order mark kept",
+        (false, true) => "; CRLF line ends kept",
+        (false, false) => "",
+    };
+    (after.into_bytes(), note)
 }
 
 /// Whether a call would be refused.
@@ -106,19 +133,19 @@ pub(crate) fn check(context: &ToolContext, input: &WriteInput) -> Result<(), Too
 }
 
 fn write(context: &ToolContext, input: &WriteInput) -> Result<ToolOutput, ToolError> {
-    let (path, content) = (&input.file_path, input.content.as_bytes());
-    let Change { mut place, before } = Change::of(context, input)?;
-    let lines = count_of(count_lines(content), "line", "lines");
+    let path = &input.file_path;
+    let Change { mut place, before, after, note } = Change::of(context, input)?;
+    let lines = count_of(count_lines(&after), "line", "lines");
     let said = match &before {
-        Some(before) if before.bytes == content => {
+        Some(before) if before.bytes == after => {
             format!("{path} already has exactly this content; nothing was written")
         }
         _ => {
             let metadata = before.as_ref().map(|before| &before.metadata);
-            atomic::replace(context, &mut place, path, metadata, content)?;
+            atomic::replace(context, &mut place, path, metadata, &after)?;
             let verb = if before.is_some() { "Updated" } else { "Created" };
-            format!("{verb} {path} ({lines})")
+            format!("{verb} {path} ({lines}{note})")
         }
     };
-    Ok(guard::seen(ToolOutput::text(said), &place, &guard::hash(content)))
+    Ok(guard::seen(ToolOutput::text(said), &place, &guard::hash(&after)))
 }

@@ -170,6 +170,47 @@ fn what_was_not_shown_is_not_replaced() {
 }
 
 #[test]
+fn what_read_does_not_show_of_a_text_is_kept() {
+    check(
+        &[("both", "\u{feff}a\r\nb\r\n"), ("ends", "a\r\nb"), ("mixed", "\u{feff}a\r\nb\n")],
+        &[
+            r#"Read {"file_path":"both"}"#,
+            r#"Write {"file_path":"both","content":"a\nb\n"}"#,
+            r#"Write {"file_path":"both","content":"c\nd\n"}"#,
+            r#"Write {"file_path":"both","content":"\ufeffa\r\nd\n"}"#,
+            r#"Read {"file_path":"ends"}"#,
+            r#"Write {"file_path":"ends","content":"c\n\nd\n"}"#,
+            r#"Read {"file_path":"mixed"}"#,
+            r#"Write {"file_path":"mixed","content":"c\nd\n"}"#,
+        ],
+        expect![[r#"
+            > Read {"file_path":"both"}
+                 1	a
+                 2	b
+            > Write {"file_path":"both","content":"a\nb\n"}
+            both already has exactly this content; nothing was written
+            > Write {"file_path":"both","content":"c\nd\n"}
+            Updated both (2 lines; byte order mark and CRLF line ends kept)
+            > Write {"file_path":"both","content":"\ufeffa\r\nd\n"}
+            Updated both (2 lines)
+            > Read {"file_path":"ends"}
+                 1	a
+                 2	b
+            > Write {"file_path":"ends","content":"c\n\nd\n"}
+            Updated ends (3 lines; CRLF line ends kept)
+            > Read {"file_path":"mixed"}
+                 1	a
+                 2	b
+            > Write {"file_path":"mixed","content":"c\nd\n"}
+            Updated mixed (2 lines; byte order mark kept)
+            == both "\u{feff}a\r\nd\n"
+            == ends "c\r\n\r\nd\r\n"
+            == mixed "\u{feff}c\nd\n"
+        "#]],
+    );
+}
+
+#[test]
 fn a_file_that_changed_meanwhile_must_be_read_again() {
     let folder = Folder::new(&[("a.txt", "old\n")]);
     folder.play("Read", r#"{"file_path":"a.txt"}"#);

@@ -5,6 +5,7 @@ mod charset;
 mod fetch;
 mod outline;
 mod page;
+mod parts;
 mod search;
 mod tags;
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! What a page says, as text for a model: Markdown of what matters, without menus and scripts.
 
-use dom_smoothie::{Config, ParsePolicy, Readability, TextMode};
+use dom_query::Document;
 
-use super::outline;
+use super::{outline, parts};
 
 /// Bytes of a page that are read; what comes behind is left out, and said to be.
 const PAGE_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// An article shorter than this share of the page's whole text, in percent, is no article but a
-/// part that looked like one.
-const ARTICLE_PERCENT_MIN: usize = 10;
+/// Less than this share of the page's whole text, in percent, is not what the page is about, whatever
+/// it is named.
+const MAIN_PERCENT_MIN: usize = 10;
 
 /// A page's title and text.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,35 +22,41 @@ pub(super) struct Page {
 /// # Errors
 /// Why it cannot be read.
 pub(super) fn of_html(html: &str, address: &str) -> Result<Page, String> {
+    // What is not shown does not count.
+    let html = outline::without_scripts(html);
     let (html, is_cut) = match html.len() <= PAGE_BYTES_MAX {
-        true => (html, false),
+        true => (&html[..], false),
         false => (&html[..html.floor_char_boundary(PAGE_BYTES_MAX)], true),
     };
-    let html = outline::without_scripts(html);
-    outline::check(&html)?;
-    let config = Config { text_mode: TextMode::Markdown, ..Config::default() };
-    let mut reader = Readability::new(html.as_str(), Some(address), Some(config.clone()))
-        .or_else(|_| Readability::new(html.as_str(), None, Some(config)))
-        .map_err(|error| error.to_string())?;
+    outline::check(html)?;
+    let page = Document::from(html);
     // The parser has the last word on how deep it is: what follows calls itself for each element.
-    check_depth(&reader)?;
-    let title = reader.get_article_title().to_string();
-    for useless in ["script", "style", "noscript", "template", "svg", "iframe"] {
-        reader.doc.select(useless).remove();
-    }
-    let whole = reader.doc.md(Some(&["head"])).to_string();
-    let article = reader.parse_with_policy(ParsePolicy::Strict).ok();
-    let article = article.map(|article| article.text_content.to_string());
-    let is_enough = |article: &String| article.len() * 100 >= whole.len() * ARTICLE_PERCENT_MIN;
-    let mut text = tidied(&article.filter(is_enough).unwrap_or(whole));
+    check_depth(&page)?;
+    let title = page.select("head > title").text();
+    parts::make_ready(&page, address);
+    let whole = page.md(Some(&["head"])).to_string();
+    parts::remove_surroundings(&page);
+    let is_enough = |text: &String| text.len() * 100 >= whole.len() * MAIN_PERCENT_MIN;
+    let named = ["main, [role=main]", "article", "body"];
+    let text = named.into_iter().find_map(|named| only(&page, named).filter(is_enough));
+    let text = text.unwrap_or(whole);
+    let mut text = tidied(&text);
     if is_cut {
         text.push_str(&format!("\n\n[the page is longer than {PAGE_BYTES_MAX} bytes; cut here]"));
     }
     Ok(Page { title: title.split_whitespace().collect::<Vec<_>>().join(" "), text })
 }
 
-fn check_depth(reader: &Readability) -> Result<(), String> {
-    let (mut node, mut depth) = (reader.doc.root(), 0);
+/// The text of the one element that this selects; of several none is the page.
+fn only(page: &Document, selector: &str) -> Option<String> {
+    match page.select(selector).nodes() {
+        [one] => Some(one.md(None).to_string()),
+        _ => None,
+    }
+}
+
+fn check_depth(page: &Document) -> Result<(), String> {
+    let (mut node, mut depth) = (page.root(), 0);
     loop {
         if let Some(child) = node.first_child() {
             (node, depth) = (child, depth + 1);
@@ -116,25 +122,103 @@ mod tests {
         check(
             &html,
             expect![[r#"
-            On journals | Example
-            ---
-            The engine keeps a journal, and a journal keeps every record that the engine wrote, in order, so that nothing is lost when a process dies.
+                On journals | Example
+                ---
+                # On journals
 
-            The engine keeps a journal, and a journal keeps every record that the engine wrote, in order, so that nothing is lost when a process dies.
+                The engine keeps a journal, and a journal keeps every record that the engine wrote, in order, so that nothing is lost when a process dies.
 
-            ```
-            heeler exec --continue
-              next line
-            ```
+                The engine keeps a journal, and a journal keeps every record that the engine wrote, in order, so that nothing is lost when a process dies.
 
-            - one **bold**
-            - two [link](https://example.com/c)
+                ```
+                heeler exec --continue
+                  next line
+                ```
 
-            | a | b |
-            | - | - |
-            | 1 | 2 |
+                - one **bold**
+                - two [link](https://example.com/c)
 
-            The engine keeps a journal, and a journal keeps every record that the engine wrote, in order, so that nothing is lost when a process dies."#]],
+                | a | b |
+                | - | - |
+                | 1 | 2 |
+
+                The engine keeps a journal, and a journal keeps every record that the engine wrote, in order, so that nothing is lost when a process dies."#]],
+        );
+    }
+
+    #[test]
+    fn what_is_the_page_is_told_whole() {
+        let long = "word ".repeat(40);
+        let entries = |attributes: &str| -> String {
+            (0..40).map(|n| format!("<div {attributes}><b>p{n}</b> {long}</div>")).collect()
+        };
+        for html in [
+            format!("<main>{}</main>", entries("class=parameter")),
+            format!("<body>{}", entries("class=comments")),
+            format!("<article><p>{long}{}</article>", entries("class='sidebar note'")),
+            format!("<article>{long}</article><article>{}</article>", entries("")),
+            format!("<div role=main>{}</div><aside>no</aside>", entries("")),
+            format!("<script>{}</script><main>{}</main>", "x".repeat(PAGE_BYTES_MAX), entries("")),
+        ] {
+            let text = of_html(&html, "https://example.com/").unwrap().text;
+            assert_eq!(text.matches("**p").count(), 40, "{}: {text}", &html[..40]);
+            assert!(!text.contains("no") && !text.contains("cut here"), "{text}");
+        }
+        check(
+            "<header>Shop</header><nav>Home</nav><main><nav>Path</nav><header><h1>Name</h1></header>\
+             <p>Text<aside>Beside</aside></main><footer>Foot</footer>",
+            expect![[r#"
+
+                ---
+                # Name
+
+                Text
+
+                Beside"#]],
+        );
+        check(
+            "<nav><a href='/a'>A</a> <a href='#b'>B</a></nav>",
+            expect![[r#"
+
+                ---
+                [A](https://example.com/a) [B](#b)"#]],
+        );
+    }
+
+    #[test]
+    fn what_stands_in_lines_of_its_own_stays_so() {
+        check(
+            "<pre><code><span class=token-line>npm install foo<br></span><span class=token-line>cd foo\
+             <br></span><br><span>  make</span></code></pre>\
+             <pre><code><div>a</div><div><div>b</div></div><div><br></div><div>c\n</div></code></pre>\
+             <dl><dt>--force<dd>Overwrites<dt><code>-n</code><dd><p>Nothing</p></dl>\
+             <p>2<sup>10</sup>",
+            expect![[r#"
+
+                ---
+                ```
+                npm install foo
+                cd foo
+
+                  make
+                ```
+
+                ```
+                a
+                b
+
+                c
+                ```
+
+                \--force
+
+                Overwrites
+
+                `-n`
+
+                Nothing
+
+                2^10"#]],
         );
     }
 
@@ -285,25 +369,6 @@ mod tests {
             )
         ) {
             let _ = of_html(&parts.concat(), "https://example.com/");
-        }
-    }
-
-    /// `patches/html-escape`, which is no part of the workspace.
-    #[test]
-    fn references_become_what_they_stand_for() {
-        let kept =
-            "&amp &; &# &#; &#x; &#+1; &#0; &#8; &#xd800; &no-such; &CounterClockwiseContour;";
-        for (text, expected) in [
-            ("plain", "plain"),
-            ("&lt;b&gt; &amp;amp; &quot;", "<b> &amp; \""),
-            ("&#65;&#x42;&#X63;", "ABc"),
-            ("&NotEqualTilde;", "\u{2242}\u{338}"),
-            ("&CounterClockwiseContourIntegral;", "\u{2233}"),
-            ("&a&lt;&", "&a<&"),
-            ("\u{e4}&ouml;\u{fc}", "\u{e4}\u{f6}\u{fc}"),
-            (kept, kept),
-        ] {
-            assert_eq!(html_escape::decode_html_entities(text), expected, "{text}");
         }
     }
 }

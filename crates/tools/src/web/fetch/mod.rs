@@ -215,11 +215,9 @@ impl Fetched {
         let page = page::of_html(&text, self.address.as_str()).map_err(|why| {
             ToolError::for_model(format!("{}: {why}; with `raw` it is shown as sent", self.address))
         })?;
-        Ok(if page.title.is_empty() {
-            page.text
-        } else {
-            format!("# {}\n\n{}", page.title, page.text)
-        })
+        let heading = format!("# {}", page.title);
+        let is_headed = page.title.is_empty() || page.text.starts_with(&heading);
+        Ok(if is_headed { page.text } else { format!("{heading}\n\n{}", page.text) })
     }
 }
 

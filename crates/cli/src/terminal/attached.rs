@@ -154,8 +154,10 @@ impl Host for Guest {
     }
 
     fn export(&self, id: SessionId, file: Option<String>) -> BoxFuture<Result<String, String>> {
-        let Self { store, workspace, .. } = self.clone();
-        let export = async move || stored::export(&store, id, &workspace, file).await;
+        let Self { environment, store, workspace, .. } = self.clone();
+        let export = async move || {
+            stored::export(&store, id, &workspace, environment.get("HOME")?, file).await
+        };
         Box::pin(stored::away(export))
     }
 

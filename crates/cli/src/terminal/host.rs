@@ -243,8 +243,10 @@ impl Host for TerminalHost {
 
     fn export(&self, id: SessionId, file: Option<String>) -> BoxFuture<Result<String, String>> {
         let program = Arc::clone(&self.0);
-        let export =
-            async move || stored::export(&program.store, id, &program.workspace, file).await;
+        let export = async move || {
+            let home = program.environment.get("HOME")?;
+            stored::export(&program.store, id, &program.workspace, home, file).await
+        };
         Box::pin(stored::away(export))
     }
 

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use heeler_assembly::ForkWanted;
 use heeler_core::{Block, Input, Record, SessionId, SessionStore as _, truncate_chars};
 use heeler_store::FileStore;
@@ -99,20 +99,30 @@ pub(super) async fn forked(
     Ok(fork(store, id, wanted).await?.0)
 }
 
-/// Writes a session to a file in the folder that is worked in; without a name, to one of its own, which
-/// is written anew where it is there.
+/// Writes a session to a file in the folder that is worked in, or behind `~/`, which no shell reads here;
+/// without a name, to one of its own, which is written anew where it is there.
 pub(super) async fn export(
     store: &FileStore,
     id: SessionId,
     workspace: &Path,
+    home: Option<&str>,
     file: Option<String>,
 ) -> Result<String> {
     let existing = if file.is_some() { Existing::Stays } else { Existing::Replaced };
     let name = file.unwrap_or_else(|| format!("heeler-{id}.html"));
-    let path: PathBuf = workspace.join(&name);
+    let path: PathBuf = match (name.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => Path::new(home).join(rest),
+        _ => workspace.join(&name),
+    };
     let Some(format) = Format::of_name(&path) else {
         bail!("/export FILE: {name} says no form; name a file that ends in .html, .md or .jsonl");
     };
-    write_file(store, id, format, &path, existing).await?;
+    let written = write_file(store, id, format, &path, existing).await;
+    written.map_err(|error| {
+        // Behind this stands what the file is called until it is whole.
+        let why = error.root_cause().to_string();
+        let why = why.split(" at path ").next().unwrap_or_default();
+        anyhow!(why.to_owned()).context(error.to_string())
+    })?;
     Ok(format!("written to {}", path.display()))
 }

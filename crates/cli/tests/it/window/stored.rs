@@ -140,6 +140,13 @@ fn t4_a_session_is_written_to_a_file() {
     glass.types("/export README.md\r");
     glass.waits_for("README.md is there already; name another file");
     assert_eq!(world.worked("README.md"), "# Mine\n");
+    // No shell reads what is written here.
+    glass.types("/export ~/mine.md\r");
+    glass.waits_for_times("written to", 2);
+    assert!(std::fs::read_to_string(world.path("mine.md")).unwrap().contains("First answer."));
+    glass.types("/export none/talk.md\r");
+    glass.waits_for("No such file or directory");
+    assert!(!glass.screen().contains(".tmp"), "{}", glass.screen());
     // Its own file is written anew.
     let [id] = world.ids().try_into().unwrap();
     for times in 1..=2 {

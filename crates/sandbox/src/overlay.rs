@@ -34,12 +34,18 @@ impl Overlay {
     /// keep an access list that names them.
     ///
     /// # Errors
-    /// When the process has more than one thread, or the system does not let us.
+    /// When the process has more than one thread, something is mounted in the folder, or the system does not
+    /// let us.
     pub fn cover(folder: &Path, upper: &Path, work: &Path, owners: Owners) -> io::Result<Self> {
         let status = fs::read_to_string("/proc/self/status")?;
         let threads = status.lines().find_map(|line| line.strip_prefix("Threads:"));
         if threads.map(str::trim) != Some("1") {
             return Err(io::Error::other("the process has more than one thread"));
+        }
+        let mounts = fs::read("/proc/self/mountinfo")?;
+        if let Some(mounted) = mount_below(&folder.canonicalize()?, &mounts) {
+            let text = format!("`{mounted}` is mounted in it, which an overlay does not show");
+            return Err(io::Error::other(text));
         }
         let options = options(folder, upper, work)?;
         enter(owners)?;
@@ -69,6 +75,23 @@ impl Overlay {
         }
         Ok(())
     }
+}
+
+/// Something of these mounts that lies below a folder, as the system writes its path.
+fn mount_below(folder: &Path, mounts: &[u8]) -> Option<String> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let mut written = Vec::new();
+    for byte in folder.as_os_str().as_bytes() {
+        match byte {
+            b' ' | b'\t' | b'\n' | b'\\' => written.extend(format!("\\{byte:03o}").bytes()),
+            _ => written.push(*byte),
+        }
+    }
+    written.push(b'/');
+    let lines = mounts.split(|byte| *byte == b'\n');
+    let mut places = lines.filter_map(|line| line.split(|byte| *byte == b' ').nth(4));
+    let below = places.find(|place| place.starts_with(&written))?;
+    Some(String::from_utf8_lossy(below).into_owned())
 }
 
 /// Moves this process into a namespace in which it may mount: as its user, where that is not root.
@@ -110,4 +133,29 @@ fn options(folder: &Path, upper: &Path, work: &Path) -> io::Result<std::ffi::CSt
         }
     }
     Ok(std::ffi::CString::new(options)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mount_below_a_folder_is_named() {
+        let mounts = "22 1 0:20 / / rw - ext4 /dev/a rw
+            23 22 0:21 / /work rw - ext4 /dev/b rw
+            24 23 0:22 /x /work/space/mounted rw shared:1 - ext4 /dev/c rw
+            25 23 0:23 / /work/a\\040b/c rw - tmpfs none rw
+";
+        let mounts = mounts.replace("            ", "");
+        for (folder, expected) in [
+            ("/work/space", Some("/work/space/mounted")),
+            ("/work/space/mounted", None),
+            ("/work/spac", None),
+            ("/work/a b", Some("/work/a\\040b/c")),
+            ("/work/a", None),
+        ] {
+            let found = mount_below(Path::new(folder), mounts.as_bytes());
+            assert_eq!(found.as_deref(), expected, "{folder}");
+        }
+    }
 }

@@ -12,6 +12,8 @@ use crate::{Environment, SetupError, advised, keys};
 
 /// What the name of a scripted model begins with.
 const SCRIPT: &str = "script:";
+/// A reply has at most one part in so many of a window of which nothing else is known.
+const WINDOW_PARTS: u64 = 4;
 
 /// Which model answers.
 pub enum ModelChoice {
@@ -115,7 +117,7 @@ pub(crate) fn settings(name: String, loaded: &Loaded) -> ModelSettings {
     // By default less than most models could write: a longer reply is almost always a runaway, and
     // the rest of the window is the conversation's.
     let output_max = output_max.unwrap_or(default.output_max).min(preferences.output_max);
-    ModelSettings {
+    let mut model = ModelSettings {
         window: set.window.or(known.as_ref().map(|known| known.window)),
         output_max,
         prices: set.prices.or(known.map(|known| known.prices)),
@@ -124,5 +126,44 @@ pub(crate) fn settings(name: String, loaded: &Loaded) -> ModelSettings {
             ..default.parameters
         },
         name,
+    };
+    leave_room(&mut model, loaded);
+    model
+}
+
+/// Where nobody says how long a model's replies may be, a small window is not theirs alone.
+pub(crate) fn leave_room(model: &mut ModelSettings, loaded: &Loaded) {
+    let set = loaded.models.get(&model.name).and_then(|setting| setting.value.output_max);
+    if set.is_some() || catalogue::lookup(&model.name).is_some() {
+        return;
+    }
+    if let Some(window) = model.window {
+        model.output_max = model.output_max.min(window / WINDOW_PARTS).max(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use heeler_turn::limits::context_limit;
+
+    use super::*;
+
+    #[test]
+    fn a_small_window_is_the_conversations_before_it_is_a_replys() {
+        let loaded = Loaded::default();
+        for (window, output_max) in [(4096, 1024), (8192, 2048), (12_000, 3000), (128_000, 8192)] {
+            let mut model = settings("llamacpp/qwen".to_owned(), &loaded);
+            model.window = Some(window);
+            leave_room(&mut model, &loaded);
+            assert_eq!(model.output_max, output_max, "{window}");
+            let settings = heeler_core::Settings { model, ..heeler_core::Settings::default() };
+            assert!(context_limit(&settings) >= window / 2, "{window}");
+        }
+        // What the catalogue knows stays.
+        let mut known = settings("anthropic/claude-sonnet-4-5".to_owned(), &loaded);
+        let before = known.output_max;
+        known.window = Some(8192);
+        leave_room(&mut known, &loaded);
+        assert_eq!(known.output_max, before);
     }
 }

@@ -7,7 +7,7 @@ use heeler_core::{Limits, Mode, Policy, Rule, Settings};
 use heeler_settings::{Counts, KeyValue, Loaded, Preferences, Said};
 
 use crate::denied::asks_since;
-use crate::model::settings as model_settings;
+use crate::model::{leave_room, settings as model_settings};
 use crate::setup::has_prices;
 use crate::{Environment, Permission, SetupError};
 
@@ -60,6 +60,7 @@ impl Permission {
         let mut model = model_settings(running.model.name.clone(), &loaded);
         // A server of this machine told its own window.
         model.window = model.window.or(running.model.window);
+        leave_room(&mut model, &loaded);
         let limits = set.over(limits);
         if limits.cost != 0 {
             has_prices(&model, &loaded)?;

@@ -25,7 +25,7 @@ use heeler_tools::{
 
 use crate::confine::{Made, make, obstacle, protected_in, reach};
 use crate::local::LocalServer;
-use crate::model::{ModelChoice, thinking};
+use crate::model::{ModelChoice, leave_room, thinking};
 use crate::programs::keep_out;
 use crate::{
     Environment, NotePlaces, Notes, Permission, SystemPrompt, home_folder, search, staged,
@@ -80,6 +80,7 @@ impl Assembly {
     pub async fn measure(&mut self) {
         if let Some((server, model)) = &self.local {
             self.parts.settings.model.window = server.window_of(model).await;
+            leave_room(&mut self.parts.settings.model, &self.loaded);
         }
     }
 

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Cost, Usage};
+use crate::{Cost, ProviderErrorKind, Usage};
 
 /// A compaction begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +69,9 @@ pub struct CompactionFailed {
     /// What they cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+    /// What kind of failure the provider told, if it was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ProviderErrorKind>,
 }
 
 impl CompactionFailed {
@@ -89,6 +92,10 @@ pub struct Trimmed {
     pub said_chars_max: u64,
     /// The longest text of a tool result in the messages that stay, in characters.
     pub result_chars_max: u64,
+    /// Whether only what a user said is told as said, and an earlier summary as what it is. `false` in
+    /// records of before, which are told as they were.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_said: bool,
 }
 
 /// Bulky old results were cut short, because the next request had to fit and needed no more: the
@@ -109,7 +116,8 @@ mod tests {
 
     #[test]
     fn a_failure_before_any_call_says_why_and_cost_nothing() {
-        let CompactionFailed { error, usage, cost } = CompactionFailed::because("too short");
-        assert_eq!((error.as_str(), usage, cost), ("too short", Usage::default(), None));
+        let CompactionFailed { error, usage, cost, kind } = CompactionFailed::because("too short");
+        assert_eq!((error.as_str(), usage), ("too short", Usage::default()));
+        assert_eq!((cost, kind), (None, None));
     }
 }

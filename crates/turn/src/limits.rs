@@ -1,6 +1,6 @@
 //! When a turn ends whatever the model wants.
 
-use heeler_core::{LimitKind, Reserve, Settings};
+use heeler_core::{LimitKind, Reserve, Settings, ThinkingSettings};
 
 use crate::bugs::{Bug, is_on};
 use crate::state::{Phase, State, Turn};
@@ -19,7 +19,7 @@ pub const FACTS_CHANGED_MAX: u32 = 8;
 pub const PLAN_CALLS_NAMED_MAX: usize = 32;
 /// The context limit when neither the catalogue nor the settings know one, in estimated tokens.
 pub const CONTEXT_LIMIT_DEFAULT: u64 = 180_000;
-/// The most tokens a summary may have.
+/// The most tokens a summary may have, beside those that the model thinks with first.
 pub const SUMMARY_TOKENS_MAX: u64 = 8192;
 
 /// The most estimated tokens a request may have under these settings.
@@ -51,7 +51,8 @@ pub fn reserve(state: &State, turn: &Turn) -> Result<Reserve, LimitKind> {
         Phase::Model { started: true, .. } => state.estimate(),
         _ => state.estimate_due(),
     };
-    afford(state, turn, input, OUTPUT_TOKENS_MIN.min(output_max), output_max)
+    let output_min = OUTPUT_TOKENS_MIN.saturating_add(thinking_budget(&state.settings));
+    afford(state, turn, input, output_min.min(output_max), output_max)
 }
 
 /// What a compaction may cost at most: the first `cut` messages read, a whole summary written.
@@ -67,7 +68,19 @@ pub fn reserve_summary(state: &State, turn: &Turn, cut: usize) -> Result<Reserve
 /// The output limit of a summary's request.
 #[must_use]
 pub fn summary_output_max(settings: &Settings) -> u64 {
-    settings.model.output_max.clamp(1, SUMMARY_TOKENS_MAX)
+    let thoughts = match settings.model.parameters.thinking {
+        Some(ThinkingSettings::Effort(_)) => SUMMARY_TOKENS_MAX,
+        _ => thinking_budget(settings),
+    };
+    settings.model.output_max.clamp(1, SUMMARY_TOKENS_MAX.saturating_add(thoughts))
+}
+
+/// The tokens of each answer that the model may think with: no answer may be shorter.
+fn thinking_budget(settings: &Settings) -> u64 {
+    match settings.model.parameters.thinking {
+        Some(ThinkingSettings::Budget(tokens)) => tokens,
+        _ => 0,
+    }
 }
 
 /// As much output as tokens and money are left for, from `output_min` to `output_max`.

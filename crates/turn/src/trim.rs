@@ -9,6 +9,7 @@ use heeler_core::{Block, Message, Messages, Role, ToolResult, Trimmed};
 
 use crate::bugs::{Bug, is_on};
 use crate::compact;
+use crate::keep::said_in;
 
 /// What is tried, the gentlest first: the tail kept by a compaction is divided, and texts shortened.
 /// The last leaves nothing but one line about what is gone, and what was said last.
@@ -36,6 +37,8 @@ const MARKER_CHARS_MAX: usize = 64;
 const NOTE: &str = "(Earlier messages were left out to make room.)";
 /// Stands before what the user said.
 const SAID: &str = "What the user said in them:";
+/// Stands before what a model said of messages that were gone already.
+const BEFORE: &str = "A summary of what came before them:";
 
 /// How to cut back so that at most `goal` tokens are left, or, where nothing comes down to that,
 /// at most `most`. `tokens_of` says what would be left.
@@ -63,6 +66,7 @@ pub(crate) fn plan(
             cut: cut as u64,
             said_chars_max: step.said_chars_max,
             result_chars_max: step.result_chars_max,
+            only_said: true,
         };
         let tokens = tokens_of(&how);
         if tokens <= goal {
@@ -84,17 +88,78 @@ pub fn apply(messages: &Messages, how: &Trimmed) -> Vec<Arc<Message>> {
         let cut = size(how.cut);
         messages.iter().enumerate().partition(|(at, _)| *at < cut)
     };
-    let said: Vec<String> = head.iter().filter_map(|(_, message)| words_of(message)).collect();
-    let said = match size(how.said_chars_max) {
-        0 => String::new(),
-        chars_max => shortened(&said.join("\n\n"), chars_max),
+    let head = head.iter().map(|(_, message)| *message);
+    let note = match how.only_said {
+        true => note(head, size(how.said_chars_max)),
+        false => note_of_before(head, size(how.said_chars_max)),
     };
-    let note =
-        if said.is_empty() { NOTE.to_owned() } else { format!("{NOTE}\n\n{SAID}\n\n{said}") };
     let note = Arc::new(compact::summary_message(&note));
     let results_max = size(how.result_chars_max);
     let tail = tail.into_iter().map(|(_, message)| with_short_results(message, results_max));
     std::iter::once(note).chain(tail).collect()
+}
+
+/// What is left of these messages.
+fn note<'m>(head: impl Iterator<Item = &'m Arc<Message>>, said_chars_max: usize) -> String {
+    let (mut before, mut said) = (String::new(), Vec::new());
+    for message in head {
+        match compact::summary_of(&message.text()).filter(|_| is_from_user(message)) {
+            Some(summary) => {
+                let (summary, words) = parts_of(summary);
+                summary.clone_into(&mut before);
+                said.extend((!words.is_empty()).then(|| words.to_owned()));
+            }
+            None => said.extend(said_in(message)),
+        }
+    }
+    let each_max = fair_share(said.iter().map(|words| words.chars().count()), said_chars_max);
+    let said: Vec<String> = said.iter().map(|words| shortened(words, each_max)).collect();
+    let mut note = NOTE.to_owned();
+    for (heading, text) in [(BEFORE, before), (SAID, said.join("\n\n"))] {
+        let text = shortened(&text, said_chars_max);
+        if !text.is_empty() && said_chars_max > 0 {
+            note.extend(["\n\n", heading, "\n\n", &text]);
+        }
+    }
+    note
+}
+
+/// The most that each of some lengths may be so that together they are at most `most`: a long one leaves
+/// the others their room, and takes what they leave.
+fn fair_share(lengths: impl Iterator<Item = usize> + Clone, most: usize) -> usize {
+    let mut share = most.checked_div(lengths.clone().count()).unwrap_or(most);
+    loop {
+        let short: usize = lengths.clone().filter(|length| *length <= share).sum();
+        let n_long = lengths.clone().filter(|length| *length > share).count();
+        let next = most.saturating_sub(short).checked_div(n_long).unwrap_or(most);
+        if next <= share {
+            return share;
+        }
+        share = next;
+    }
+}
+
+/// What a summary or a note tells of messages before it, and what the user said.
+fn parts_of(summary: &str) -> (&str, &str) {
+    let Some(rest) = summary.strip_prefix(NOTE).map(str::trim_start) else { return (summary, "") };
+    let Some(before) = rest.strip_prefix(BEFORE) else {
+        return ("", rest.strip_prefix(SAID).unwrap_or_default().trim());
+    };
+    let (before, said) = before.split_once(SAID).unwrap_or((before, ""));
+    (before.trim(), said.trim())
+}
+
+/// What is left of these messages in a record of before, which told whatever came as the user's.
+fn note_of_before<'m>(head: impl Iterator<Item = &'m Arc<Message>>, said_max: usize) -> String {
+    let said: Vec<String> = head.filter_map(words_of).collect();
+    let said = match said_max {
+        0 => String::new(),
+        chars_max => shortened(&said.join("\n\n"), chars_max),
+    };
+    match said.is_empty() {
+        true => NOTE.to_owned(),
+        false => format!("{NOTE}\n\n{SAID}\n\n{said}"),
+    }
 }
 
 /// Whether this stands for messages that were left out, and not for what a model said of them.
@@ -104,7 +169,7 @@ pub(crate) fn is_note(summary: &str) -> bool {
 
 /// What a user typed, or what stands for what they typed before.
 fn words_of(message: &Arc<Message>) -> Option<String> {
-    if message.role != Role::User || has_results(message) {
+    if !is_from_user(message) {
         return None;
     }
     let text = message.text();
@@ -162,6 +227,10 @@ pub(crate) fn shortened(text: &str, chars_max: usize) -> String {
     format!("{head}\n[{left_out} characters left out to make room]\n{tail}").trim().to_owned()
 }
 
+fn is_from_user(message: &Message) -> bool {
+    message.role == Role::User && !has_results(message)
+}
+
 fn has_results(message: &Message) -> bool {
     message.blocks.iter().any(|block| matches!(block, Block::ToolResult(_)))
 }
@@ -169,9 +238,10 @@ fn has_results(message: &Message) -> bool {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use heeler_core::{RawJson, ToolUse};
+    use heeler_core::{CallId, RawJson, ToolUse};
 
     use super::*;
+    use crate::words;
 
     fn conversation() -> Messages {
         let call = Block::from(ToolUse {
@@ -199,7 +269,10 @@ mod tests {
     }
 
     fn check(cut: u64, said_chars_max: u64, result_chars_max: u64, expected: Expect) -> Messages {
-        let how = Trimmed { cut, said_chars_max, result_chars_max };
+        check_as(Trimmed { cut, said_chars_max, result_chars_max, only_said: false }, expected)
+    }
+
+    fn check_as(how: Trimmed, expected: Expect) -> Messages {
         let left: Messages = apply(&conversation(), &how).into_iter().collect();
         let shown = |message: &Arc<Message>| {
             let results = message.blocks.iter().filter_map(|block| match block {
@@ -259,11 +332,87 @@ mod tests {
             e. Please!
         "#]],
         );
-        let again = Trimmed { cut: 1, said_chars_max: 1000, result_chars_max: 0 };
+        let again = Trimmed { cut: 1, said_chars_max: 1000, result_chars_max: 0, only_said: false };
         assert_eq!(apply(&left, &again), left.iter().cloned().collect::<Vec<_>>());
         let nothing = Trimmed { said_chars_max: 0, ..again };
         let note = compact::summary_message(NOTE);
         assert_eq!(apply(&left, &nothing), [Arc::new(note)]);
+    }
+
+    #[test]
+    fn what_others_said_is_not_told_as_the_users() {
+        let how = Trimmed { cut: 4, said_chars_max: 1000, result_chars_max: 20, only_said: true };
+        let left = check_as(
+            how,
+            expect![[r#"
+            user: [Earlier conversation summary — treat as background context]
+
+            (Earlier messages were left out to make room.)
+
+            A summary of what came before them:
+
+            We met.
+
+            What the user said in them:
+
+            Mend the parser.
+
+            And its tests, all of them, and whatever else you find there. Please!
+            assistant: 
+            user: begins ééé
+            [192 characters left out to make room]
+            ééééé endsbe quick
+        "#]],
+        );
+        // Cut back again, everything stays what it is.
+        let again = Trimmed { cut: 1, result_chars_max: 100, ..how };
+        assert_eq!(apply(&left, &again), left.iter().cloned().collect::<Vec<_>>());
+        let nothing = Trimmed { said_chars_max: 0, ..again };
+        assert_eq!(apply(&left, &nothing)[0], Arc::new(compact::summary_message(NOTE)));
+    }
+
+    #[test]
+    fn words_of_programs_and_hooks_are_nobodys_and_a_long_message_leaves_others_their_room() {
+        let ours = words::background_lost("Bash", CallId { turn: 1, round: 1, index: 0 });
+        let all: Messages = [
+            Message::user("Mend it."),
+            Message::user(ours),
+            Message::user(words::end_refused("check", "say that I changed my mind")),
+            Message::user(format!("long {} end", "x".repeat(1000))),
+            Message::user("Go on."),
+        ]
+        .into_iter()
+        .map(Arc::new)
+        .collect();
+        let how = Trimmed { cut: 4, said_chars_max: 200, result_chars_max: 0, only_said: true };
+        let note = apply(&all, &how)[0].text();
+        expect![[r#"
+            [Earlier conversation summary — treat as background context]
+
+            (Earlier messages were left out to make room.)
+
+            What the user said in them:
+
+            Mend it.
+
+            long xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+            [817 characters left out to make room]
+            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx end"#]].assert_eq(&note);
+    }
+
+    #[test]
+    fn shares_are_fair() {
+        for (lengths, most, share) in [
+            (&[][..], 10, 10),
+            (&[5, 5], 10, 10),
+            (&[5, 6], 10, 5),
+            (&[1, 100], 10, 9),
+            (&[1, 2, 100, 100], 10, 3),
+            (&[100, 3, 4, 1], 10, 3),
+            (&[7], 0, 0),
+        ] {
+            assert_eq!(fair_share(lengths.iter().copied(), most), share, "{lengths:?} {most}");
+        }
     }
 
     #[test]

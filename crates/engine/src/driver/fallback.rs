@@ -7,10 +7,11 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use heeler_core::{
-    Durability, Event, ModelSettings, Provider, ProviderError, ProviderErrorKind, Record, Settings,
-    StoreError, Timestamp,
+    CompactionFailed, Durability, Event, ModelSettings, Provider, ProviderError, ProviderErrorKind,
+    Record, Settings, StoreError, Timestamp, Usage,
 };
 use heeler_turn::retry;
 
@@ -74,37 +75,71 @@ impl Driver {
     pub(super) fn after_failure(
         &mut self,
         (turn, round, attempt): (u32, u32, u32),
+        asked: &str,
         error: &ProviderError,
     ) -> Next {
-        let now = self.parts.clock.now();
-        let failed = self.place();
-        let other = self.best_model(now, failed).filter(|_| falls_back(error.kind));
+        // Another one was chosen while this one was asked, and is asked next.
+        let is_current = self.state.settings.model.name == asked;
+        let has_other = is_current && falls_back(error.kind) && self.has_other_model();
+        let policy = self.patience(has_other);
+        let attempts = attempt.saturating_sub(self.fallbacks.earlier_attempts(turn, round));
+        let wait = policy.next_wait(attempts, error, self.parts.entropy.next());
+        if !has_other || wait.is_some() {
+            return Next { wait, settings: None };
+        }
+        let settings = self.fall_back(error.retry_after);
+        self.fallbacks.changed_after = Some((turn, round, attempt));
+        Next { wait: settings.as_ref().map(|_| 0), settings }
+    }
+
+    /// The settings under which another model makes a summary that this one could not; the notice
+    /// about it is shown.
+    pub(super) fn other_summarizer(&mut self, failed: &CompactionFailed) -> Option<Box<Settings>> {
+        // What was paid is told with the failure.
+        let is_free = failed.usage == Usage::default() && failed.cost.is_none();
+        if !failed.kind.is_some_and(|kind| is_free && falls_back(kind)) {
+            return None;
+        }
+        let before = self.state.settings.model.name.clone();
+        let settings = self.fall_back(None)?;
+        self.show(Event::Notice { text: answers_instead(&before, &settings, &failed.error) });
+        Some(settings)
+    }
+
+    /// How patiently a model is asked.
+    pub(super) fn patience(&self, has_other: bool) -> retry::Policy {
         let own = self.parts.retry;
-        let policy = match other {
-            None => own,
-            Some(_) => retry::Policy {
+        match has_other {
+            false => own,
+            true => retry::Policy {
                 attempts_max: own.attempts_max.min(ATTEMPTS_MAX),
                 retry_after_max_millis: own.retry_after_max_millis.min(WAIT_MILLIS_MAX),
                 ..own
             },
-        };
-        let attempts = attempt.saturating_sub(self.fallbacks.earlier_attempts(turn, round));
-        let wait = policy.next_wait(attempts, error, self.parts.entropy.next());
-        let Some((at, model)) = other.filter(|_| wait.is_none()) else {
-            return Next { wait, settings: None };
-        };
+        }
+    }
+
+    /// Whether another model may be asked now.
+    pub(super) fn has_other_model(&self) -> bool {
+        self.best_model(self.parts.clock.now(), self.place()).is_some()
+    }
+
+    /// Leaves the model that answers now out for a while, as long as its provider asks for or a little
+    /// longer; the settings with the next one.
+    fn fall_back(&mut self, retry_after: Option<Duration>) -> Option<Box<Settings>> {
+        let now = self.parts.clock.now();
+        let failed = self.place();
+        let (at, model) = self.best_model(now, failed)?;
         let settings = self.settings_with(model.clone());
-        let asked = error
-            .retry_after
-            .map_or(0, |asked| u64::try_from(asked.as_millis()).unwrap_or(u64::MAX));
+        let asked =
+            retry_after.map_or(0, |asked| u64::try_from(asked.as_millis()).unwrap_or(u64::MAX));
         let cooldown = asked.clamp(COOLDOWN_MILLIS, COOLDOWN_MILLIS_MAX);
         if let Some(failed) = failed {
             let name = self.state.settings.model.name.clone();
             self.fallbacks.cooling.insert((failed, name), now.plus(cooldown));
         }
         self.fallbacks.at = at;
-        self.fallbacks.changed_after = Some((turn, round, attempt));
-        Next { wait: Some(0), settings: Some(Box::new(settings)) }
+        Some(Box::new(settings))
     }
 
     /// Goes back to the first model that did not fail lately. Between turns only: another model
@@ -165,6 +200,16 @@ impl Driver {
         let settings = Settings { model, ..self.state.settings.clone() };
         self.state.settings_to_go_on_with(settings)
     }
+}
+
+/// What a user is told of a change of the model.
+pub(super) fn answers_instead(failed: &str, settings: &Settings, why: &str) -> String {
+    let next = match &settings.model.name {
+        // Told apart by who is asked for it.
+        next if next == failed => format!("another provider of {next}"),
+        next => next.clone(),
+    };
+    format!("{next} answers from here on, since {failed} cannot: {why}")
 }
 
 /// Whether another model may answer what this one could not. Not when the request or the key is

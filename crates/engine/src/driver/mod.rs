@@ -413,11 +413,19 @@ impl Driver {
         // Nobody waits for more than the next step of the turn. What a summary came to is waited for.
         let may_wait =
             matches!(outcome.effect, EffectId::Run(_) | EffectId::Plan(..) | EffectId::Ask(_));
-        let judged = |record| match record {
-            Record::Compacted(compacted) => self.state.judge_summary(*compacted),
-            other => other,
-        };
-        self.hold(outcome.records.into_iter().map(judged).collect());
+        let mut records = Vec::with_capacity(outcome.records.len());
+        for record in outcome.records {
+            records.push(match record {
+                Record::Compacted(compacted) => self.state.judge_summary(*compacted),
+                // It stays due, and is made by that one.
+                Record::CompactionFailed(failed) => match self.other_summarizer(&failed) {
+                    Some(settings) => Record::SettingsChanged(settings),
+                    None => Record::CompactionFailed(failed),
+                },
+                other => other,
+            });
+        }
+        self.hold(records);
         if may_wait && durability == Durability::Written {
             return Ok(());
         }

@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use futures::{FutureExt, StreamExt};
 use heeler_core::{
     Cost, Durability, Effect, EffectId, Event, EventStream, InterruptCause, ModelAccepted,
-    ModelEvent, ModelFailed, ModelReplied, ProviderError, ProviderErrorKind, Record, Reply,
+    ModelEvent, ModelFailed, ModelReplied, Prices, ProviderError, ProviderErrorKind, Record, Reply,
     StoreError, Usage, panic_text,
 };
 
 use super::eager::EagerCalls;
-use super::fallback::Next;
+use super::fallback::{Next, answers_instead};
 use super::{Driver, wrong};
 use crate::bugs::{Bug, is_on};
 use crate::draft::Draft;
@@ -25,6 +25,22 @@ pub(super) struct ModelStream {
     /// Calls of the answer that run already. However the stream ends, but by a whole reply, they
     /// end with it.
     pub(super) eager: EagerCalls,
+    /// The model that was asked: settings may name another one by the time it has answered.
+    asked: Asked,
+}
+
+struct Asked {
+    name: String,
+    prices: Option<Prices>,
+}
+
+impl Asked {
+    fn cost(&self, mut usage: Usage) -> Option<Cost> {
+        if is_on(Bug::UnpricedCache) {
+            usage.cache_read = 0;
+        }
+        usage.cost(self.prices.as_ref())
+    }
 }
 
 /// One step of the answer.
@@ -65,8 +81,10 @@ impl Driver {
             let error = broken_provider(panic_text(panic.as_ref()));
             Box::pin(futures::stream::iter([Err(error)]))
         });
-        self.stream =
-            Some(ModelStream { id, stream, draft: Draft::default(), eager: EagerCalls::default() });
+        let model = &self.state.settings.model;
+        let asked = Asked { name: model.name.clone(), prices: model.prices };
+        let (draft, eager) = (Draft::default(), EagerCalls::default());
+        self.stream = Some(ModelStream { id, stream, draft, eager, asked });
     }
 
     pub(super) async fn take_step(&mut self, step: Step) -> Result<(), StoreError> {
@@ -107,23 +125,15 @@ impl Driver {
     }
 
     async fn fail_attempt(&mut self, error: ProviderError) -> Result<(), StoreError> {
-        let Some(ModelStream { id: EffectId::Model(turn, round, attempt), draft, .. }) =
-            self.stream.take()
-        else {
-            return Ok(());
-        };
-        let Next { wait, settings } = self.after_failure((turn, round, attempt), &error);
+        let Some(ModelStream { id, draft, asked, .. }) = self.stream.take() else { return Ok(()) };
+        let EffectId::Model(turn, round, attempt) = id else { return Ok(()) };
+        let Next { wait, settings } =
+            self.after_failure((turn, round, attempt), &asked.name, &error);
         let now = self.parts.clock.now();
         let usage = draft.usage();
-        let notice = settings.as_deref().map(|settings| {
-            let (failed, next) = (&self.state.settings.model.name, &settings.model.name);
-            let next = match next == failed {
-                // Told apart by who is asked for it.
-                true => format!("another provider of {next}"),
-                false => next.clone(),
-            };
-            format!("{next} answers from here on, since {failed} cannot: {}", error.message)
-        });
+        let notice = settings
+            .as_deref()
+            .map(|settings| answers_instead(&asked.name, settings, &error.message));
         let record = Record::ModelFailed(Box::new(ModelFailed {
             turn,
             round,
@@ -132,7 +142,7 @@ impl Driver {
             message: error.message,
             retry_at: wait.map(|millis| now.plus(millis)),
             usage,
-            cost: self.cost(usage),
+            cost: asked.cost(usage),
         }));
         // With the change in one append: the failed attempt keeps the prices of its own model.
         let change = settings.map(Record::SettingsChanged);
@@ -144,18 +154,14 @@ impl Driver {
     }
 
     fn replied(&self, reply: Reply) -> Option<Record> {
-        let EffectId::Model(turn, round, attempt) = self.stream.as_ref()?.id else { return None };
-        let cost = self.cost(reply.usage);
+        let ModelStream { id: EffectId::Model(turn, round, attempt), asked, .. } =
+            self.stream.as_ref()?
+        else {
+            return None;
+        };
+        let (turn, round, attempt, cost) = (*turn, *round, *attempt, asked.cost(reply.usage));
         let replied = ModelReplied { turn, round, attempt, reply, cost };
         Some(Record::ModelReplied(Box::new(replied)))
-    }
-
-    /// What that costs by the prices in force.
-    fn cost(&self, mut usage: Usage) -> Option<Cost> {
-        if is_on(Bug::UnpricedCache) {
-            usage.cache_read = 0;
-        }
-        usage.cost(self.state.settings.model.prices.as_ref())
     }
 
     /// Whether the turn's time was over before anything could be started, as when nobody resumed
@@ -181,10 +187,10 @@ impl Driver {
         if let Some(mut stream) = self.stream.take() {
             let draft = std::mem::take(&mut stream.draft);
             // The connection is closed before anything is said of the end.
-            let ModelStream { id, .. } = stream;
+            let ModelStream { id, asked, .. } = stream;
             let kept = self.log.with_draft(|shown| draft.interrupted(shown));
             if let (EffectId::Model(turn, round, attempt), Some(reply)) = (id, kept) {
-                let cost = self.cost(reply.usage);
+                let cost = asked.cost(reply.usage);
                 let replied = ModelReplied { turn, round, attempt, reply, cost };
                 records.push(Record::ModelReplied(Box::new(replied)));
             }

@@ -3,15 +3,19 @@
 use std::sync::Arc;
 
 use heeler_core::{
-    Block, CancellationToken, Compacted, CompactionCause, CompactionFailed, Cost, EffectId,
-    HookEvent, HookMoment, HookOutcome, HookVerdict, ModelRequest, Outcome, Prices, Record, Reply,
-    RequestMessage, Usage, truncate_chars,
+    Block, CancellationToken, Compacted, CompactionCause, CompactionFailed, EffectId, HookEvent,
+    HookMoment, HookOutcome, HookVerdict, ModelRequest, Outcome, Prices, Record, Reply,
+    RequestMessage, StopReason, Usage, truncate_chars,
 };
 use heeler_turn::limits;
 
 use super::Driver;
 use super::question::{Answered, Question};
 use crate::hooks::answered;
+
+/// How often a summary is asked for when the answer is none.
+const TRIES_MAX: u32 = 2;
+const CALLED: &str = "the model called a tool instead of summarizing";
 
 impl Driver {
     /// Asks for a summary of the first `cut` messages.
@@ -34,7 +38,7 @@ impl Driver {
             provider: Arc::clone(self.provider()),
             clock: Arc::clone(&self.parts.clock),
             entropy: Arc::clone(&self.parts.entropy),
-            retry: self.parts.retry,
+            retry: self.patience(self.has_other_model()),
         };
         let summary = Summary { question, prices: self.state.settings.model.prices };
         let moment = HookMoment::PreCompact { cause, focus };
@@ -67,29 +71,46 @@ struct Summary {
 
 impl Summary {
     async fn record(&self, request: ModelRequest) -> Record {
-        let Answered { reply, usage } = self.question.ask(request).await;
-        let cost = usage.cost(self.prices.as_ref());
-        match reply {
-            Ok(reply) => Self::take(&reply, usage, cost),
-            Err(error) => {
-                let error = error.message;
-                // Where nothing was told, nothing is known to have been paid.
-                let cost = cost.filter(|_| usage != Usage::default());
-                Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost }))
+        let mut used = Usage::default();
+        let mut tries_left = TRIES_MAX;
+        let (error, kind) = loop {
+            let Answered { reply, usage } = self.question.ask(request.clone()).await;
+            used += usage;
+            tries_left -= 1;
+            match reply.map(|reply| summary_in(&reply)) {
+                Ok(Ok(summary)) => {
+                    let cost = used.cost(self.prices.as_ref());
+                    // How much is kept beside it is judged as it is written.
+                    let compacted = Compacted { summary, usage: used, cost, kept: None };
+                    return Record::Compacted(Box::new(compacted));
+                }
+                Ok(Err(_)) if tries_left > 0 => {}
+                Ok(Err(why)) => break (why.to_owned(), None),
+                Err(error) => break (error.message, Some(error.kind)),
             }
-        }
+        };
+        // Where nothing was told, nothing is known to have been paid.
+        let cost = used.cost(self.prices.as_ref()).filter(|_| used != Usage::default());
+        Record::CompactionFailed(Box::new(CompactionFailed { error, usage: used, cost, kind }))
     }
+}
 
-    /// Text only: calls the summarizer makes are ignored, like everything else it says.
-    fn take(reply: &Reply, usage: Usage, cost: Option<Cost>) -> Record {
-        let summary: String = reply.blocks.iter().filter_map(Block::as_text).collect();
-        if summary.trim().is_empty() {
-            let error = "the model gave an empty summary".into();
-            return Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost }));
-        }
-        let summary = summary.trim().to_owned();
-        // How much is kept beside it is judged as it is written.
-        Record::Compacted(Box::new(Compacted { summary, usage, cost, kept: None }))
+/// The summary that an answer is, or why it is none: what is cut, refused or only begun replaces no
+/// conversation.
+fn summary_in(reply: &Reply) -> Result<String, &'static str> {
+    let calls = reply.blocks.iter().any(|block| matches!(block, Block::ToolUse(_)));
+    match reply.stop {
+        StopReason::MaxTokens => return Err("the model's summary was cut at its token limit"),
+        StopReason::Refusal => return Err("the model refused to summarize"),
+        StopReason::ContentFilter => return Err("the provider's filter cut the summary"),
+        StopReason::ToolUse => return Err(CALLED),
+        _ if calls => return Err(CALLED),
+        _ => {}
+    }
+    let summary: String = reply.blocks.iter().filter_map(Block::as_text).collect();
+    match summary.trim() {
+        "" => Err("the model gave an empty summary"),
+        summary => Ok(summary.to_owned()),
     }
 }
 

@@ -274,6 +274,15 @@ fn by_hand_while_a_call_runs() {
 fn a_summary_that_fails_leaves_everything_as_it_was() {
     for (reply, error) in [
         (r#"text = " ""#, "the model gave an empty summary"),
+        ("text = \"I cannot.\"\nstop = \"refusal\"", "the model refused to summarize"),
+        (
+            "text = \"The us\"\nstop = \"max_tokens\"",
+            "the model's summary was cut at its token limit",
+        ),
+        (
+            r#"blocks = [{ text = "Let me look first." }, { call = "look" }]"#,
+            "the model called a tool instead of summarizing",
+        ),
         (
             r#"text = "[Kept beside the summary, word for word]""#,
             "the summary says nothing of its own",
@@ -281,8 +290,9 @@ fn a_summary_that_fails_leaves_everything_as_it_was() {
         (r#"error = { status = 401, message = "no key" }"#, "no key"),
     ] {
         virtually(async {
-            let script =
-                format!("[[reply]]\ntext = \"one\"\n[[reply]]\nfor = \"summary\"\n{reply}");
+            let script = format!(
+                "[[reply]]\ntext = \"one\"\n[[reply]]\nfor = \"summary\"\nrepeat = 2\n{reply}"
+            );
             let stage = stage_with(&script, [], keep_one).await;
             assert_eq!(stage.say("hi").await, TurnOutcome::Done);
             let before = conversation(&stage).await;
@@ -292,6 +302,32 @@ fn a_summary_that_fails_leaves_everything_as_it_was() {
             assert_eq!(lines.last(), Some(&format!("compaction failed: {error}")));
         });
     }
+}
+
+#[test]
+fn an_answer_that_is_no_summary_is_asked_for_once_more_and_paid() {
+    virtually(async {
+        let script = r#"
+            [script]
+            usage = { input = 10, output = 5, cache_read = 0, cache_write = 0 }
+            [[reply]]
+            text = "one"
+            [[reply]]
+            for = "summary"
+            text = "The user sa"
+            stop = "max_tokens"
+            [[reply]]
+            for = "summary"
+            text = "The user said hi."
+        "#;
+        let stage = stage_with(script, [], keep_one).await;
+        assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+        let before = stage.session.state().await.unwrap().usage;
+        assert_eq!(stage.session.compact(None).await, Ok(true));
+        let after = stage.session.state().await.unwrap().usage;
+        assert_eq!(after.output - before.output, 10);
+        stage.close().await;
+    });
 }
 
 #[test]

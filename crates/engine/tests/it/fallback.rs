@@ -322,3 +322,44 @@ fn the_journal_says_who_answered_and_another_process_begins_with_the_chosen_one(
         session.close().await;
     });
 }
+
+#[test]
+fn another_model_makes_the_summary_that_the_chosen_one_cannot() {
+    virtually(async {
+        let script = r#"
+            [[reply]]
+            text = "one"
+            [[reply]]
+            for = "summary"
+            error = { status = 529, type = "overloaded_error", message = "busy" }
+            repeat = 3
+        "#;
+        let other = "[[reply]]\nfor = \"summary\"\ntext = \"The user said hi.\"";
+        let stage = stage_with(script, [echo()], |parts| {
+            parts.settings.compaction.keep_tail = 1;
+            or_else(parts, "other/one", other);
+        })
+        .await;
+        stage.say("hi").await;
+        assert_eq!(stage.session.compact(None).await, Ok(true));
+        let seen = stage.close().await.join("\n");
+        assert!(seen.contains("other/one answers from here on, since script/test cannot: busy"));
+    });
+}
+
+#[test]
+fn an_answer_costs_what_the_model_takes_that_was_asked_for_it() {
+    virtually(async {
+        let script = "[[reply]]\ntext = \"hello\"\ndelay_ms = 100\nusage = { input = 10, \
+                      output = 5, cache_read = 0, cache_write = 0 }";
+        let stage = stage(script, &[]).await;
+        let turn = stage.session.turn(heeler_core::Input::text("hi"));
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        let mut settings = stage.session.state().await.unwrap().settings;
+        settings.model.prices = Some(prices(1000));
+        stage.session.set_settings(settings).await.unwrap();
+        assert_eq!(turn.await, TurnOutcome::Done);
+        assert_eq!(stage.session.state().await.unwrap().cost, Cost(5));
+        stage.close().await;
+    });
+}

@@ -39,6 +39,8 @@ pub(super) struct TurnAccount {
     pub(super) repeats: (Option<(String, String)>, u32),
     pub(super) is_stopped_by_denial: bool,
     pub(super) attempt_failed: bool,
+    /// A summary failed since, as whatever is asked would.
+    pub(super) cannot_ask: bool,
     /// A compaction was tried since the last answer.
     pub(super) compaction_tried: bool,
     /// Automatic compactions in a row that gave nothing.
@@ -115,6 +117,7 @@ impl TurnAccount {
         self.attempt = (started.round, started.attempt);
         self.is_asking = true;
         self.attempt_failed = false;
+        self.cannot_ask = false;
         self.batch = None;
         if let Some((_, read_again)) = &mut self.accepted {
             *read_again = true;
@@ -153,7 +156,7 @@ impl TurnAccount {
                 }
                 // The interrupt itself may be torn off what was said until then.
                 (TurnOutcome::Cancelled, stop) => *stop == Some(StopReason::Interrupted),
-                (TurnOutcome::ProviderFailed { .. }, _) => self.attempt_failed,
+                (TurnOutcome::ProviderFailed { .. }, _) => self.attempt_failed || self.cannot_ask,
                 (TurnOutcome::Failed { message }, _) => {
                     // What does not fit is looked at where the conversation is.
                     let others = ["nothing was said", super::context::CANNOT_FIT];

@@ -64,7 +64,7 @@ impl World<'_> {
 
     fn replied(&self, id: EffectId, reply: Reply) -> Option<Record> {
         let EffectId::Model(turn, round, attempt) = id else { return None };
-        let cost = reply.usage.cost(self.state.settings.model.prices.as_ref());
+        let cost = reply.usage.cost(self.asked_prices.as_ref());
         let replied = ModelReplied { turn, round, attempt, reply, cost };
         Some(Record::ModelReplied(Box::new(replied)))
     }
@@ -82,15 +82,13 @@ impl World<'_> {
             message: error.message,
             retry_at: wait.map(|millis| Timestamp(self.now).plus(millis)),
             usage,
-            cost: usage.cost(self.state.settings.model.prices.as_ref()),
+            cost: usage.cost(self.asked_prices.as_ref()),
         })))
     }
 
-    fn summary_record(&self, summary: &Result<Reply, String>) -> Record {
+    fn summary_record(&self, summary: &Result<Reply, CompactionFailed>) -> Record {
         match summary {
-            Err(error) => {
-                Record::CompactionFailed(Box::new(CompactionFailed::because(error.as_str())))
-            }
+            Err(failed) => Record::CompactionFailed(Box::new(failed.clone())),
             Ok(reply) => self.state.judge_summary(Compacted {
                 summary: reply.blocks.iter().filter_map(Block::as_text).collect(),
                 usage: reply.usage,

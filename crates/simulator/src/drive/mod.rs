@@ -14,8 +14,8 @@ mod works;
 use std::collections::{BTreeMap, VecDeque};
 
 use heeler_core::{
-    CallId, Durability, Effect, EffectId, EffectKind, Entry, Event, Input, Opened, Record, Reply,
-    Settings, SteeringId, Timestamp, ToolOutput, WakeCause,
+    CallId, CompactionFailed, Durability, Effect, EffectId, EffectKind, Entry, Event, Input,
+    Opened, Prices, Record, Reply, Settings, SteeringId, Timestamp, ToolOutput, WakeCause,
 };
 use heeler_turn::State;
 use heeler_turn::state::Announcer;
@@ -64,7 +64,7 @@ impl Flight {
 /// What an effect will come to.
 enum Cargo {
     Model(Ending),
-    Summary(Result<Reply, String>),
+    Summary(Result<Reply, CompactionFailed>),
     Call { output: ToolOutput, millis: u64, hangs: bool },
     Ask(Option<heeler_core::Decision>),
     Wake(WakeCause),
@@ -89,6 +89,8 @@ struct World<'a> {
     memory: Memory,
     /// Answers that the provider has written, by its ids of them; no process takes them along.
     kept: Vec<Reply>,
+    /// The prices of the model that was asked last.
+    asked_prices: Option<Prices>,
     now: u64,
     state: State,
     flights: BTreeMap<EffectId, Flight>,
@@ -128,6 +130,7 @@ impl<'a> World<'a> {
             checkpoint: Checkpoint::default(),
             memory: Memory::default(),
             kept: Vec::new(),
+            asked_prices: None,
             now: 1_000_000,
             state: State::new(),
             flights: BTreeMap::new(),

@@ -1,9 +1,9 @@
 //! Starting effects: their first records in one append, then what they do.
 
 use heeler_core::{
-    AcceptedAnswer, CallPlanned, CompactionCause, CompactionStarted, Durability, Effect, EffectId,
-    EffectKind, EpochCause, EpochStarted, Event, FactsChanged, ModelAccepted, ModelStarted,
-    PermissionAsked, ProviderErrorKind, Record, Reply, Reserve, Usage, WakeCause,
+    AcceptedAnswer, CallPlanned, CompactionCause, CompactionFailed, CompactionStarted, Durability,
+    Effect, EffectId, EffectKind, EpochCause, EpochStarted, Event, FactsChanged, ModelAccepted,
+    ModelStarted, PermissionAsked, ProviderErrorKind, Record, Reply, Reserve, Usage, WakeCause,
 };
 use heeler_turn::limits;
 use heeler_turn::state::Phase;
@@ -70,6 +70,7 @@ impl World<'_> {
                     up_to: self.state.seq,
                     reserve: *reserve,
                 };
+                self.asked_prices = self.state.settings.model.prices;
                 vec![Record::ModelStarted(started)]
             }
             EffectKind::PlanCall { call, answered_before, name, input } => {
@@ -132,7 +133,7 @@ impl World<'_> {
                 let request = match self.state.summary_request(cut, focus.as_deref(), output) {
                     Ok(request) => request,
                     Err(error) => {
-                        let cargo = Cargo::Summary(Err(error.into()));
+                        let cargo = Cargo::Summary(Err(CompactionFailed::because(error)));
                         self.flights.insert(id, Flight::at(self.now, cargo));
                         return Ok(());
                     }
@@ -199,14 +200,17 @@ impl World<'_> {
         Ok(())
     }
 
-    fn summary(&mut self, reserve: Reserve) -> Result<heeler_core::Reply, String> {
+    fn summary(&mut self, reserve: Reserve) -> Result<Reply, CompactionFailed> {
         if self.chance.percent(20) {
-            return Err("the provider is down".into());
+            use ProviderErrorKind::{Network, Server};
+            let kind = self.chance.pick(&[None, Some(Network), Some(Server)]);
+            let failed = CompactionFailed::because("the provider is down");
+            return Err(CompactionFailed { kind, ..failed });
         }
         // Some models never come to an end.
         let text = "What was said. ".repeat(self.chance.pick(&[1, 1, 1, 20, 80]));
         let usage: Usage = model::usage(reserve, self.chance);
-        Ok(heeler_core::Reply {
+        Ok(Reply {
             blocks: vec![heeler_core::Block::text(text)],
             stop: heeler_core::StopReason::EndTurn,
             usage,

@@ -400,11 +400,12 @@ fn compaction() -> impl Strategy<Value = Record> {
         (text(), usage(), cost(), option::of(kept())).prop_map(|(summary, usage, cost, kept)| {
             Record::Compacted(Box::new(Compacted { summary, usage, cost, kept }))
         }),
-        (text(), usage(), cost()).prop_map(|(error, usage, cost)| {
-            Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost }))
+        (text(), usage(), cost(), option::of(failure())).prop_map(|(error, usage, cost, kind)| {
+            Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost, kind }))
         }),
-        any::<[u64; 3]>().prop_map(|[cut, said_chars_max, result_chars_max]| {
-            Record::Trimmed(Trimmed { cut, said_chars_max, result_chars_max })
+        any::<([u64; 3], bool)>().prop_map(|(numbers, only_said)| {
+            let [cut, said_chars_max, result_chars_max] = numbers;
+            Record::Trimmed(Trimmed { cut, said_chars_max, result_chars_max, only_said })
         }),
         Just(Record::Restored),
         any::<[u64; 2]>().prop_map(|[before, result_chars_max]| {

@@ -159,7 +159,7 @@ pub(crate) fn own_words(summary: &str) -> String {
 
 /// What a message of the user says, if they say anything: a summary, what work in the background
 /// came to, and why a turn may not end yet are nobody's words.
-fn said_in(message: &Message) -> Option<String> {
+pub(crate) fn said_in(message: &Message) -> Option<String> {
     if message.role != Role::User || compact::is_summary(message) {
         return None;
     }

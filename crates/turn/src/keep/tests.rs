@@ -342,7 +342,7 @@ fn what_stands_last_in_a_note_is_not_what_was_said_last() {
     let facts = Facts::of(&messages(all.clone()), 2, Some(&steps));
     all.splice(..2, [message("We met.", &facts, &BOUNDS[0])]);
     all.extend(conversation("> And now B, leave the rest.\n< I look."));
-    let how = Trimmed { cut: 2, said_chars_max: 4000, result_chars_max: 100 };
+    let how = Trimmed { cut: 2, said_chars_max: 4000, result_chars_max: 100, only_said: true };
     let cut_back: Messages = trim::apply(&messages(all), &how).into_iter().collect();
     let facts = Facts::of(&cut_back, cut_back.len(), None);
     assert_eq!(facts, Facts::default());
@@ -351,7 +351,7 @@ fn what_stands_last_in_a_note_is_not_what_was_said_last() {
     let facts = Facts::of(&messages(all.clone()), 2, Some(&steps));
     all.splice(.., [message("We met.", &facts, &BOUNDS[0])]);
     all.extend(conversation("< I look."));
-    let how = Trimmed { cut: 1, said_chars_max: 4000, result_chars_max: 100 };
+    let how = Trimmed { cut: 1, said_chars_max: 4000, result_chars_max: 100, only_said: true };
     let cut_back: Messages = trim::apply(&messages(all), &how).into_iter().collect();
     assert_eq!(Facts::of(&cut_back, cut_back.len(), None), Facts::default());
 }

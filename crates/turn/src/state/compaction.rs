@@ -2,12 +2,12 @@
 
 use heeler_core::{
     Changed, Compacted, CompactionCause, CompactionFailed, CompactionStarted, Cost, EpochCause,
-    Event, Pruned, Record, Trimmed, Usage,
+    Event, ProviderErrorKind, Pruned, Record, Trimmed, TurnOutcome, Usage,
 };
 
 use serde::{Deserialize, Serialize};
 
-use super::{Announcer, State};
+use super::{Announcer, Phase, State};
 use crate::bugs::{Bug, is_on};
 use crate::keep::{self, Facts};
 use crate::{compact, fit, prune, trim, words};
@@ -58,9 +58,7 @@ impl State {
             return Record::Compacted(Box::new(compacted));
         };
         if keep::own_words(&compacted.summary).is_empty() {
-            let Compacted { usage, cost, .. } = compacted;
-            let error = words::SUMMARY_SAYS_NOTHING.into();
-            return Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost }));
+            return gave_nothing(compacted, words::SUMMARY_SAYS_NOTHING.into());
         }
         let before = self.estimate();
         let after_most = match cause {
@@ -80,9 +78,7 @@ impl State {
             let kept = keep::BOUNDS.last().copied();
             return Record::Compacted(Box::new(Compacted { kept, ..compacted }));
         }
-        let Compacted { usage, cost, .. } = compacted;
-        let error = words::summary_gains_too_little(before, after);
-        Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost }))
+        gave_nothing(compacted, words::summary_gains_too_little(before, after))
     }
 
     /// What is known of the first `cut` messages without a model.
@@ -134,11 +130,17 @@ impl State {
         if (failed.usage, failed.cost.unwrap_or_default()) != (Usage::default(), Cost(0)) {
             self.spend(&failed.usage, failed.cost, None, out);
         }
-        self.give_compaction_up(&failed.error, out);
+        let is_automatic = self.give_compaction_up(&failed.error, out);
+        // The conversation is not cut back for a model that cannot be asked anything now.
+        let ends = failed.kind.filter(|kind| is_automatic && cannot_answer(*kind));
+        if let (Some(turn), Some(kind)) = (&mut self.turn, ends) {
+            let message = failed.error.clone();
+            turn.phase = Phase::Ending(TurnOutcome::ProviderFailed { kind, message });
+        }
     }
 
-    /// The compaction that runs gives nothing.
-    pub(super) fn give_compaction_up(&mut self, error: &str, out: &mut Announcer) {
+    /// The compaction that runs gives nothing. Tells whether it was an automatic one.
+    pub(super) fn give_compaction_up(&mut self, error: &str, out: &mut Announcer) -> bool {
         let compaction = self.compaction.take();
         let is_automatic = compaction.is_some_and(|c| c.cause == CompactionCause::Automatic);
         if let Some(turn) = &mut self.turn {
@@ -147,6 +149,7 @@ impl State {
                 turn.compaction_failures.saturating_add(u32::from(is_automatic));
         }
         out.say(|| Event::CompactionFailed { error: error.to_owned() });
+        is_automatic
     }
 
     pub(super) fn on_trimmed(&mut self, trimmed: &Trimmed, out: &mut Announcer) {
@@ -200,4 +203,23 @@ impl State {
             tokens_after,
         });
     }
+}
+
+/// What was paid for a summary that is not taken.
+fn gave_nothing(Compacted { usage, cost, .. }: Compacted, error: String) -> Record {
+    let failed = CompactionFailed { usage, cost, ..CompactionFailed::because(error) };
+    Record::CompactionFailed(Box::new(failed))
+}
+
+/// Whether whatever is asked of the model fails for now, and not this request alone.
+fn cannot_answer(kind: ProviderErrorKind) -> bool {
+    matches!(
+        kind,
+        ProviderErrorKind::Auth
+            | ProviderErrorKind::Billing
+            | ProviderErrorKind::RateLimit
+            | ProviderErrorKind::Overloaded
+            | ProviderErrorKind::Network
+            | ProviderErrorKind::UnknownModel
+    )
 }

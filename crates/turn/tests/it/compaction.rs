@@ -129,6 +129,36 @@ fn one_that_fails_is_not_tried_again_before_the_next_reply_nor_after_two() {
 }
 
 #[test]
+fn a_provider_that_can_answer_nothing_costs_no_messages() {
+    for (kind, is_kept) in [
+        ("auth", true),
+        ("billing", true),
+        ("rate_limit", true),
+        ("overloaded", true),
+        ("network", true),
+        ("unknown_model", true),
+        // These may be about the one request: what is left may do.
+        ("server", false),
+        ("invalid_request", false),
+        ("context_overflow", false),
+    ] {
+        let play = Play::of(&format!(
+            "set context=3000 keep=2 chars=1
+             user look
+             reply call read a | read 0
+             long 0 1000
+             reply call read b | read 0
+             long 0 2100
+             no summary {kind}"
+        ));
+        let shown = play.shown();
+        assert_eq!(!shown.contains("trimmed to"), is_kept, "{shown}");
+        assert_eq!(shown.contains("turn 1 ended"), is_kept, "{shown}");
+        assert_eq!(shown.contains("model 1.3.1"), !is_kept, "{shown}");
+    }
+}
+
+#[test]
 fn by_hand_while_nothing_runs() {
     check(
         "set keep=2

@@ -41,7 +41,7 @@ fn the_limit_itself_still_fits() {
             measure
                 1012 of 1011, over
             user e
-                trimmed to 2: 1013 -> 317
+                trimmed to 2: 1013 -> 318
                 epoch 2 compaction
               > model 3.1.1
             ---

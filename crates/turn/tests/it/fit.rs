@@ -164,7 +164,7 @@ fn a_provider_that_finds_everything_too_long_is_asked_three_times() {
               > model 3.1.2
             lost context_overflow
                 attempt 2 failed contextoverflow, again in 0
-                trimmed to 2: 3075 -> 1217
+                trimmed to 2: 3075 -> 1225
                 epoch 3 compaction
               > model 3.1.3
             lost context_overflow
@@ -177,7 +177,7 @@ fn a_provider_that_finds_everything_too_long_is_asked_three_times() {
                 turn 4 ended done: six
               > idle
             ---
-            user: [Earlier conversation summary — treat as background context]\n\n(Earlier messages were left out to make room.)\n\nWhat the …
+            user: [Earlier conversation summary — treat as background context]\n\n(Earlier messages were left out to make room.)\n\nA summary…
             user: four
             user: five
             model: six

@@ -1,7 +1,7 @@
 //! Limits: each ends the turn with a valid history and says which it was; 0 means none.
 
 use expect_test::expect;
-use heeler_core::{Entry, Event, Limits, Record};
+use heeler_core::{Entry, Event, LimitKind, Limits, Record, ThinkingSettings};
 use heeler_turn::state::Announcer;
 
 use crate::door::{Play, check};
@@ -245,9 +245,9 @@ fn a_budget_too_small_for_a_summary_cuts_the_conversation_without_one() {
             reply call read a | read 0 | used 900
               > run 0 read [mode bypass]
             long 0 1000
-                trimmed to 1: 2332 -> 1212
+                trimmed to 1: 2332 -> 1214
                 epoch 3 compaction
-              > model 2.2.1 max 1888
+              > model 2.2.1 max 1886
             reply Another.
                 turn 2 ended done: Another.
               > idle
@@ -522,4 +522,28 @@ fn calls_within_calls_count_and_too_many_of_them_end_the_turn() {
             user: <w1 = played> + <w2 = played>
         "#]],
     );
+}
+
+#[test]
+fn no_answer_is_shorter_than_what_the_model_thinks_with() {
+    let mut play = Play::of("hold\nset chars=1\nuser hi");
+    let thinking = |play: &mut Play, thinking| {
+        play.state.settings.model.output_max = 32_000;
+        play.state.settings.model.parameters.thinking = thinking;
+    };
+    let summary = |play: &Play| heeler_turn::limits::summary_output_max(&play.state.settings);
+    thinking(&mut play, None);
+    assert_eq!(summary(&play), 8192);
+    thinking(&mut play, Some(ThinkingSettings::Effort("high".into())));
+    assert_eq!(summary(&play), 16_384);
+    thinking(&mut play, Some(ThinkingSettings::Budget(10_000)));
+    assert_eq!(summary(&play), 18_192);
+    let turn = play.state.turn.clone().unwrap();
+    let input = play.state.estimate();
+    let mut reserve = |tokens| {
+        play.state.settings.limits.tokens = tokens;
+        heeler_turn::limits::reserve(&play.state, &turn).map(|reserve| reserve.output)
+    };
+    assert_eq!(reserve(input + 10_255), Err(LimitKind::Tokens));
+    assert_eq!(reserve(input + 10_256), Ok(10_256));
 }

@@ -90,7 +90,7 @@ fn compacted() -> Record {
 }
 
 fn trimmed(cut: u64) -> Record {
-    Record::Trimmed(Trimmed { cut, said_chars_max: 100, result_chars_max: 100 })
+    Record::Trimmed(Trimmed { cut, said_chars_max: 100, result_chars_max: 100, only_said: true })
 }
 
 fn pruned() -> Record {

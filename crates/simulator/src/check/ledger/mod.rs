@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use heeler_core::{
     AcceptedAnswer, Block, CallId, CompactionStarted, Cost, Entry, Event, Facts, Input, Message,
-    Mode, ModelReplied, ModelRequest, ModelStarted, ProviderErrorKind, Record, Role, Rule, Seq,
-    Settings, SteeringId, SteeringQueued, StopReason, TurnOutcome, Usage,
+    Mode, ModelReplied, ModelRequest, ModelStarted, Prices, ProviderErrorKind, Record, Role, Rule,
+    Seq, Settings, SteeringId, SteeringQueued, StopReason, TurnOutcome, Usage,
 };
 use heeler_turn::State;
 
@@ -55,6 +55,8 @@ pub(super) struct Ledger {
     incarnation: u64,
     /// How much later than the wall time a record may still come.
     wall_slack_millis: u64,
+    /// The prices of the model that was asked last.
+    asked_prices: Option<Prices>,
 }
 
 impl Ledger {
@@ -265,7 +267,10 @@ impl Ledger {
                 self.words.kept = compacted.kept;
                 self.spend(&compacted.usage, compacted.cost);
             }
-            Record::CompactionFailed(failed) => self.spend(&failed.usage, failed.cost),
+            Record::CompactionFailed(failed) => {
+                self.spend(&failed.usage, failed.cost);
+                self.summary_failed(failed.kind);
+            }
             Record::CompactionStarted(started) => self.compaction_started(started)?,
             Record::Interrupted { cause } => {
                 self.compaction = None;
@@ -418,6 +423,7 @@ impl Ledger {
 
     fn model_started(&mut self, started: &ModelStarted, said: &mut Vec<String>) -> Checked {
         let (limits, prices) = (self.settings.limits, self.settings.model.prices);
+        self.asked_prices = prices;
         let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == started.turn) else {
             return Ok(());
         };
@@ -465,9 +471,9 @@ impl Ledger {
         })
     }
 
-    /// An answer costs what the prices in force say.
+    /// An answer costs what the prices say that were in force when it was asked for.
     fn is_priced(&self, usage: &Usage, cost: Option<Cost>) -> Checked {
-        let expected = money::cost(usage, self.settings.model.prices.as_ref());
+        let expected = money::cost(usage, self.asked_prices.as_ref());
         ensure(cost == expected, Invariant::CostIsProduct, || {
             format!("{usage:?} is said to cost {cost:?}, expected {expected:?}")
         })

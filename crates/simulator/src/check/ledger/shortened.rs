@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use heeler_core::{Block, Changed, CompactionCause, CompactionStarted, Message};
+use heeler_core::{Block, Changed, CompactionCause, CompactionStarted, Message, ProviderErrorKind};
 
 use super::Ledger;
 use crate::check::undo::Replaced;
@@ -33,7 +33,25 @@ impl Ledger {
         }
     }
 
+    /// Nothing else could be asked of the provider either, or this request alone failed.
+    pub(super) fn summary_failed(&mut self, kind: Option<ProviderErrorKind>) {
+        use ProviderErrorKind::{ContextOverflow, Format, InvalidRequest, RefusedItem, Server};
+        let is_automatic =
+            self.compaction.as_ref().is_some_and(|c| c.cause == CompactionCause::Automatic);
+        let is_own = matches!(
+            kind,
+            None | Some(ContextOverflow | Format | InvalidRequest | RefusedItem | Server)
+        );
+        if let Some(turn) = self.turn.as_mut().filter(|_| is_automatic && !is_own) {
+            turn.cannot_ask = true;
+        }
+    }
+
     pub(super) fn trimmed(&mut self, messages: &[Arc<Message>]) -> Checked {
+        let vain = self.turn.as_ref().is_some_and(|turn| turn.cannot_ask);
+        ensure(!vain, Invariant::CompactionComesFirst, || {
+            "the conversation is cut back for a model that cannot be asked".into()
+        })?;
         self.compactions += 1;
         let overflows = self.turn.as_ref().map_or(0, |turn| turn.overflows);
         let waiting = self.waiting_chars();

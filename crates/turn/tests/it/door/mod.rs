@@ -22,7 +22,7 @@
 //! hook EVENT WISH [I]         hooks of that moment, of call I, say this; see `toolbox::hook`
 //! crash [MILLIS]              a new process opens the session after so long
 //! hole                        a record is missing
-//! compact, summary TEXT, verbose N, no summary             compaction; a summary of N characters
+//! compact, summary TEXT, verbose N, no summary [KIND]      compaction; a summary of N characters
 //! undo                                                     what it replaced stands again
 //! hold, step, go              stops performing by itself; performs one effect; goes on
 //! measure                     shows estimate and limit
@@ -256,7 +256,11 @@ impl Play {
             "summary" => self.summary(rest.into()),
             "verbose" => self.summary("z".repeat(rest.parse().expect("a length"))),
             "no" => {
-                Record::CompactionFailed(Box::new(CompactionFailed::because("no summary came")))
+                let kind = rest.strip_prefix("summary ");
+                let kind = kind.map(|kind| serde_json::from_value(kind.into()).expect("a kind"));
+                let failed =
+                    CompactionFailed { kind, ..CompactionFailed::because("no summary came") };
+                Record::CompactionFailed(Box::new(failed))
             }
             _ => panic!("`{word}` is no line of a script"),
         }

@@ -159,6 +159,7 @@ fn rarer(dice: &mut Dice) -> Record {
             cut: large(dice),
             said_chars_max: large(dice),
             result_chars_max: large(dice),
+            only_said: dice.below(2) == 1,
         }),
         15 => Record::Restored,
         14 => Record::Pruned(Pruned { before: large(dice), result_chars_max: large(dice) }),

@@ -298,7 +298,8 @@ impl Run {
             }
             EffectKind::Compact { .. } if dice.below(4) == 3 => {
                 let error = "no luck".into();
-                Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost }))
+                let kind = dice.pick(&[None, Some(ProviderErrorKind::Network)]);
+                Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost, kind }))
             }
             EffectKind::Compact { .. } => {
                 let summary = dice.pick(&["So far.", &"and so on ".repeat(50)]).to_owned();

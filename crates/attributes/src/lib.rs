@@ -40,8 +40,6 @@ pub enum Old<'a> {
     Open(&'a File),
     /// It cannot be opened, so nobody knows whether it has an access list.
     Closed,
-    /// It lies elsewhere, or nowhere any more, and its mode is what is known of it.
-    Gone,
 }
 
 /// Gives `new` what the old file has, and this mode, as far as that gives nobody more than before.
@@ -60,7 +58,6 @@ pub fn keep(old: Old<'_>, owner: Owner, new: &File, mode: u32) -> io::Result<()>
     let kept = match old {
         Old::Open(old) => copy(old, new, safe_mode(mode, keeps_user, keeps_group)),
         Old::Closed => Kept::NoAccessList,
-        Old::Gone => Kept::All,
     };
     let mode = safe_mode(mode, keeps_user, keeps_group && kept == Kept::All);
     new.set_permissions(Permissions::from_mode(mode))

@@ -17,6 +17,7 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::blocking::{blocking, keep_going};
+use crate::guard::Loaded;
 use crate::place::Place;
 use crate::temporary::{PassingNames, Temporary};
 
@@ -33,7 +34,7 @@ pub(crate) fn replace(
     context: &ToolContext,
     place: &mut Place,
     path: &str,
-    before: Option<&Metadata>,
+    before: Option<&Loaded>,
     bytes: &[u8],
 ) -> Result<(), ToolError> {
     replace_waiting(context, place, path, before, bytes, pause)
@@ -44,7 +45,7 @@ fn replace_waiting(
     context: &ToolContext,
     place: &mut Place,
     path: &str,
-    before: Option<&Metadata>,
+    before: Option<&Loaded>,
     bytes: &[u8],
     wait: impl FnMut(),
 ) -> Result<(), ToolError> {
@@ -52,7 +53,7 @@ fn replace_waiting(
     place.make_folder().map_err(failed)?;
     let prepared = Prepared::new(context, place, before, bytes).map_err(failed)?;
     keep_going(context)?;
-    prepared.persist_waiting(before, wait).map_err(failed)?;
+    prepared.persist_waiting(before.map(|it| &it.metadata), wait).map_err(failed)?;
     sync_folder(place);
     Ok(())
 }
@@ -64,11 +65,12 @@ pub(crate) struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// Writes `bytes` beside their place, whose folder is there, with the mode and owner of `like`.
+    /// Writes `bytes` beside their place, whose folder is there, with all that `like` has beside its
+    /// own, wherever that lay.
     pub(crate) fn new(
         context: &ToolContext,
         place: &'a Place,
-        like: Option<&Metadata>,
+        like: Option<&Loaded>,
         bytes: &[u8],
     ) -> io::Result<Self> {
         let names = PassingNames::of(context, place.name());
@@ -76,15 +78,8 @@ impl<'a> Prepared<'a> {
         let file = temporary.file();
         file.write_all(bytes)?;
         if let Some(like) = like {
-            let owner = Owner { user: like.uid(), group: like.gid() };
-            let there = place.open();
-            let old = match &there {
-                Ok(old) => Old::Open(old),
-                // What is moved, or put back, has nothing where it comes to be.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Old::Gone,
-                Err(_) => Old::Closed,
-            };
-            heeler_attributes::keep(old, owner, file, like.mode())?;
+            let owner = Owner { user: like.metadata.uid(), group: like.metadata.gid() };
+            heeler_attributes::keep(Old::Open(&like.file), owner, file, like.metadata.mode())?;
         }
         file.sync_all()?;
         Ok(Self { temporary, place })
@@ -198,11 +193,16 @@ mod tests {
     use super::*;
     use crate::testing::Folder;
 
-    fn replace_in(folder: &Folder, before: Option<&Metadata>) -> String {
+    fn loaded(folder: &Folder) -> Loaded {
+        let place = Place::to_write(&folder.context(), "Write", "a.txt").unwrap();
+        crate::guard::load(&place, "a.txt").unwrap().unwrap()
+    }
+
+    fn replace_in(folder: &Folder, before: Option<&Loaded>) -> String {
         replace_while(folder, before, || panic!("nobody holds a lock here"))
     }
 
-    fn replace_while(folder: &Folder, before: Option<&Metadata>, wait: impl FnMut()) -> String {
+    fn replace_while(folder: &Folder, before: Option<&Loaded>, wait: impl FnMut()) -> String {
         let context = folder.context();
         let mut place = Place::to_write(&context, "Write", "a.txt").unwrap();
         match replace_waiting(&context, &mut place, "a.txt", before, b"new", wait) {
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn a_change_behind_our_back_wins() {
         let folder = Folder::new(&[("a.txt", "old")]);
-        let before = fs::metadata(folder.path("a.txt")).unwrap();
+        let before = loaded(&folder);
         fs::write(folder.path("a.txt"), "somebody else's").unwrap();
         let refused = "cannot write a.txt: it was changed by somebody else just now; Read it again";
         assert_eq!(replace_in(&folder, Some(&before)), refused);
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn who_holds_the_folder_for_long_is_told_of() {
         let folder = Folder::new(&[("a.txt", "old")]);
-        let before = fs::metadata(folder.path("a.txt")).unwrap();
+        let before = loaded(&folder);
         let held = File::open(folder.path(".")).unwrap();
         rustix::fs::flock(&held, FlockOperation::LockExclusive).unwrap();
         let refused = "cannot write a.txt: another program holds a lock on its folder; find out \
@@ -249,7 +249,7 @@ mod tests {
         let folder = Folder::new(&[("a.txt", "old")]);
         let real = folder.path("a.txt");
         fs::set_permissions(&real, Permissions::from_mode(0o751)).unwrap();
-        assert_eq!(replace_in(&folder, Some(&fs::metadata(&real).unwrap())), "new");
+        assert_eq!(replace_in(&folder, Some(&loaded(&folder))), "new");
         assert_eq!(fs::metadata(&real).unwrap().mode() & 0o7777, 0o751);
         fs::remove_file(&real).unwrap();
         assert_eq!(replace_in(&folder, None), "new");
@@ -276,7 +276,7 @@ mod tests {
         let list = [&2_u32.to_le_bytes()[..], &entries].concat();
         let listed =
             rustix::fs::setxattr(&path, "system.posix_acl_access", &list, XattrFlags::empty());
-        let before = fs::metadata(&path).unwrap();
+        let before = loaded(&folder);
         assert_eq!(replace_in(&folder, Some(&before)), "new");
         let mut value = [0; 256];
         let length = rustix::fs::getxattr(&path, "user.note", &mut value[..]).unwrap();

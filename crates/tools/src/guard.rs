@@ -32,7 +32,7 @@ pub(crate) struct Loaded {
     /// Mode, owner, size and time.
     pub(crate) metadata: Metadata,
     /// Held open: as long as it is, no other file gets its number, by which it is known again.
-    _file: File,
+    pub(crate) file: File,
 }
 
 /// The whole content of a file for a tool that will replace it; `None` when nothing is there.
@@ -52,7 +52,7 @@ pub(crate) fn load(place: &Place, path: &str) -> Result<Option<Loaded>, ToolErro
             metadata.len()
         )));
     }
-    Ok(Some(Loaded { bytes, metadata, _file: file }))
+    Ok(Some(Loaded { bytes, metadata, file }))
 }
 
 /// What a tool that changes these files does for [`heeler_core::Tool::check`]: `refuses` looks at what

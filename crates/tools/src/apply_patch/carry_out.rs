@@ -27,7 +27,7 @@ pub(super) fn carry_out(context: &ToolContext, targets: &mut [Target]) -> Result
     let mut prepared = Vec::new();
     for target in targets {
         let Some(after) = &target.after else { continue };
-        let like = target.like.as_ref().or(before(target));
+        let like = target.like.as_deref().or(target.before.as_deref());
         let file = Prepared::new(context, &target.place, like, after)
             .map_err(|error| failed(&target.path, &error))?;
         prepared.push((target, file));
@@ -78,11 +78,10 @@ fn before(target: &Target) -> Option<&Metadata> {
 
 /// Gives a file the content it had, unless somebody else has changed it since.
 fn take_back(context: &ToolContext, target: &Target, written: Option<&Metadata>) -> io::Result<()> {
-    match &target.before {
+    match target.before.as_deref() {
         None => atomic::remove(&target.place, written),
         Some(before) => {
-            let file =
-                Prepared::new(context, &target.place, Some(&before.metadata), &before.bytes)?;
+            let file = Prepared::new(context, &target.place, Some(before), &before.bytes)?;
             file.persist(written)
         }
     }

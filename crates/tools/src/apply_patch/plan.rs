@@ -1,6 +1,6 @@
 //! What a patch makes of every file it names. Reads, and writes nothing.
 
-use std::fs::Metadata;
+use std::rc::Rc;
 
 use heeler_core::{ToolContext, ToolError};
 
@@ -17,11 +17,11 @@ pub(super) struct Target {
     /// As the model named it.
     pub(super) path: String,
     pub(super) place: Place,
-    pub(super) before: Option<Loaded>,
+    pub(super) before: Option<Rc<Loaded>>,
     /// `None` when it is to be gone.
     pub(super) after: Option<Vec<u8>>,
-    /// Whose mode and owner it gets, when not its own.
-    pub(super) like: Option<Metadata>,
+    /// What it was elsewhere, whose mode, owner and the like it gets.
+    pub(super) like: Option<Rc<Loaded>>,
     /// What was overlooked to find the places of its changes.
     pub(super) notes: Vec<&'static str>,
     /// The changed lines with their numbers, of each update.
@@ -86,7 +86,7 @@ fn update(
         let (Some(_), Some(after)) = (&known.before, &known.after) else {
             return Err(twice(path));
         };
-        let changed = changed(path, after, known.before.as_ref(), hunks)?;
+        let changed = changed(path, after, known.before.as_deref(), hunks)?;
         known.take(changed);
         return Ok(());
     }
@@ -111,7 +111,7 @@ fn relocate(
     check_new(to, &place, targets)?;
     apply(path, hunks, &mut source)?;
     let mut moved = target(to, place, None, source.after.take());
-    moved.like = source.before.as_ref().map(|before| before.metadata.clone());
+    moved.like = source.before.clone();
     moved.notes = std::mem::take(&mut source.notes);
     moved.snippets = std::mem::take(&mut source.snippets);
     targets.extend([moved, source]);
@@ -129,12 +129,12 @@ fn existing(context: &ToolContext, path: &str, targets: &[Target]) -> Result<Tar
     };
     guard::check_seen(context, &place, path, &before.bytes)?;
     let after = Some(before.bytes.clone());
-    Ok(target(path, place, Some(before), after))
+    Ok(target(path, place, Some(Rc::new(before)), after))
 }
 
 fn apply(path: &str, hunks: &[Hunk<'_>], target: &mut Target) -> Result<(), ToolError> {
     let content = target.after.as_deref().unwrap_or_default();
-    let changed = changed(path, content, target.before.as_ref(), hunks)?;
+    let changed = changed(path, content, target.before.as_deref(), hunks)?;
     target.take(changed);
     Ok(())
 }
@@ -166,7 +166,7 @@ fn changed(
     })
 }
 
-fn target(path: &str, place: Place, before: Option<Loaded>, after: Option<Vec<u8>>) -> Target {
+fn target(path: &str, place: Place, before: Option<Rc<Loaded>>, after: Option<Vec<u8>>) -> Target {
     let (notes, snippets) = (Vec::new(), Vec::new());
     Target { path: path.to_owned(), place, before, after, like: None, notes, snippets }
 }

@@ -176,7 +176,7 @@ fn edit(context: &ToolContext, input: &EditInput) -> Result<ToolOutput, ToolErro
         return Ok(guard::seen(output, &place, &guard::hash(content)));
     };
     let Change { replacements, note } = change;
-    atomic::replace(context, &mut place, path, Some(&before.metadata), &after)?;
+    atomic::replace(context, &mut place, path, Some(&before), &after)?;
     let times = match replacements.len() {
         n if input.replace_all == Some(true) && n > 1 => format!(" in {n} places"),
         _ => String::new(),

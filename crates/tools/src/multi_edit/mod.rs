@@ -144,7 +144,7 @@ impl Plan {
 fn multi_edit(context: &ToolContext, input: &MultiEditInput) -> Result<ToolOutput, ToolError> {
     let (path, n_edits) = (&input.file_path, input.edits.len());
     let Plan { mut place, before, after, shown } = Plan::of(context, input)?;
-    atomic::replace(context, &mut place, path, before.as_ref().map(|it| &it.metadata), &after)?;
+    atomic::replace(context, &mut place, path, before.as_ref(), &after)?;
     let verb = if before.is_some() { "Edited" } else { "Created" };
     let n_shown = shown.floor_char_boundary(SHOWN_BYTES_MAX);
     let more = if n_shown < shown.len() {

@@ -312,7 +312,7 @@ impl Insertion {
 fn insert(context: &ToolContext, input: &Insert) -> Result<ToolOutput, ToolError> {
     let path = &input.path;
     let Insertion { mut place, before, replacements, after } = Insertion::of(context, input)?;
-    atomic::replace(context, &mut place, path, Some(&before.metadata), &after)?;
+    atomic::replace(context, &mut place, path, Some(&before), &after)?;
     let snippet = edit::snippet(&before.bytes, &replacements);
     let output = ToolOutput::text(format!("Edited {path}:\n{snippet}"));
     Ok(guard::seen_changed(context, output, &place, &after))

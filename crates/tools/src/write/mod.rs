@@ -141,8 +141,7 @@ fn write(context: &ToolContext, input: &WriteInput) -> Result<ToolOutput, ToolEr
             format!("{path} already has exactly this content; nothing was written")
         }
         _ => {
-            let metadata = before.as_ref().map(|before| &before.metadata);
-            atomic::replace(context, &mut place, path, metadata, &after)?;
+            atomic::replace(context, &mut place, path, before.as_ref(), &after)?;
             let verb = if before.is_some() { "Updated" } else { "Created" };
             format!("{verb} {path} ({lines}{note})")
         }

@@ -36,6 +36,11 @@ pub(crate) fn harmless(text: &str) -> String {
     text.split('\t').map(clean).collect::<Vec<_>>().join("\t")
 }
 
+/// A text without its line breaks, where one of its own lines could be taken for ours.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Stdout, whose errors tell that they are its.
 pub(crate) struct Stdout(std::io::StdoutLock<'static>);
 

@@ -9,11 +9,11 @@ use heeler_store::FileStore;
 use super::ends::{End, Ends, is_end};
 use super::finish::Finish;
 use super::json::JsonPrinter;
-use super::text::{TextPrinter, Told, one_line};
+use super::text::{TextPrinter, Told};
 use super::watch::broken;
 use super::{Printer, exit_of};
 use crate::exit::Exit;
-use crate::say::{say, told};
+use crate::say::{one_line, say, told};
 
 /// Prints what happens in a session until it ends; the exit code is that of its last turn, or says that
 /// it could not be printed.

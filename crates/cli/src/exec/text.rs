@@ -10,10 +10,12 @@ use heeler_engine::{Seen, Session};
 use super::Printer;
 use super::finish::{Finish, Structured};
 use crate::arguments::ExecArguments;
-use crate::say::{harmless, say};
+use crate::say::{harmless, one_line, say};
 
 /// The most characters of one thought that are shown.
 const THOUGHT_CHARS_MAX: usize = 2_000;
+/// The most characters of a tool's name.
+const NAME_CHARS_MAX: usize = 64;
 
 /// Prints for a person.
 pub(super) struct TextPrinter {
@@ -114,7 +116,7 @@ pub(crate) fn progress(event: &Event) -> Option<String> {
     match event {
         Event::CallStarted { summary, .. } => Some(format!("  > {}", one_line(summary))),
         Event::CallFinished { name, is_error: true, summary, .. } => {
-            Some(format!("  ! {}: {}", one_line(name), one_line(summary)))
+            Some(format!("  ! {}: {}", short(name), one_line(summary)))
         }
         Event::Message { message } if message.role == Role::Assistant => {
             // What comes beside calls is progress; the final answer is printed at the end.
@@ -182,7 +184,7 @@ fn details(event: &Event) -> Option<String> {
         }
         Event::Message { message } if message.role == Role::Assistant => thought(message),
         Event::CallFinished { name, is_error: false, summary, millis, .. } => {
-            Some(format!("  < {name}: {} ({})", one_line(summary), seconds(*millis)))
+            Some(format!("  < {}: {} ({})", short(name), one_line(summary), seconds(*millis)))
         }
         Event::HookFinished { event, hook, millis, end: HookEnd::Continued, .. } => {
             Some(format!("  . the {event} hook `{hook}` took {}", seconds(*millis)))
@@ -203,11 +205,11 @@ fn thought(message: &Message) -> Option<String> {
     (!thoughts.is_empty()).then(|| thoughts.join("\n"))
 }
 
-fn seconds(millis: u64) -> String {
-    format!("{:.1} s", millis as f64 / 1000.0)
+/// A tool's name. A model may have made one up, of any length.
+fn short(name: &str) -> String {
+    truncate_chars(&one_line(name), NAME_CHARS_MAX).into_owned()
 }
 
-/// A summary without its line breaks.
-pub(super) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+fn seconds(millis: u64) -> String {
+    format!("{:.1} s", millis as f64 / 1000.0)
 }

@@ -109,6 +109,28 @@ fn quiet_says_what_went_wrong_and_verbose_says_all() {
 }
 
 #[test]
+fn a_name_that_no_tool_can_have_is_cut() {
+    let world = World::new();
+    let name = "n".repeat(5000);
+    let script = format!(
+        "[[reply]]\nblocks = [{{ call = \"{name}\", input = {{}} }}]\n[[reply]]\ntext = \"hi\""
+    );
+    let output = world.exec(&script, &["hello"]).run().exits(0);
+    check(
+        &world,
+        &output,
+        expect![[r#"
+        hi
+    "#]],
+        expect![[r#"
+        heeler: session ID with script:WORLD/script.toml
+          ! nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…: there is no tool called `nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…
+        heeler: 5293 tokens in (0 cached), 2 out, cost not known
+    "#]],
+    );
+}
+
+#[test]
 fn over_http_it_is_the_same_and_the_key_is_sent() {
     let world = World::new();
     world.write("work/notes.txt", "hello\n");

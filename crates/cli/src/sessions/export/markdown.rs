@@ -8,6 +8,7 @@ use super::super::list::second;
 use super::super::request;
 use super::html::escape;
 use super::story::{Call, Chapter, Part, Story, ending, lasted};
+use crate::say::one_line;
 
 /// The fewest backticks of a fence.
 const FENCE_MIN: usize = 3;
@@ -87,10 +88,6 @@ fn folded(row: &str, texts: &[(&str, &str)], out: &mut dyn Write) -> io::Result<
 /// The most backticks in a row.
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or_default()
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// On one line, with nothing that Markdown reads as its own.

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::edits::{Edit, Edits};
 use super::plan::LeftPlan;
+use crate::say::one_line;
 
 /// How the answer to a call that the policy forbids begins.
 const NOT_ALLOWED: &str = "Not allowed: ";
@@ -69,7 +70,6 @@ pub(super) enum Ending {
 
 impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         match self {
             Self::Done { output, .. } => {
                 write!(f, "done: {}", one_line(output))

@@ -6,6 +6,8 @@ use heeler_core::{CallId, Decision, Entry, Record, Seq, truncate_chars};
 use heeler_turn::{State, state};
 use serde::Serialize;
 
+use crate::say::one_line;
+
 /// The most characters of an input on one line.
 const INPUT_SHOWN_CHARS_MAX: usize = 200;
 
@@ -24,10 +26,8 @@ pub(super) struct Edit {
 
 impl fmt::Display for Edit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [before, after] = [&self.before, &self.after].map(|input| {
-            let one_line = input.split_whitespace().collect::<Vec<_>>().join(" ");
-            truncate_chars(&one_line, INPUT_SHOWN_CHARS_MAX).into_owned()
-        });
+        let [before, after] = [&self.before, &self.after]
+            .map(|input| truncate_chars(&one_line(input), INPUT_SHOWN_CHARS_MAX).into_owned());
         write!(f, "by {}: {before} became {after}", self.by)
     }
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::list::second;
 use crate::exit::Exit;
-use crate::say::{harmless, say};
+use crate::say::{harmless, one_line, say};
 use deeds::{Audited, Deed, Ending};
 use plan::LeftPlan;
 
@@ -114,24 +114,24 @@ fn text(report: &Report<'_>) -> Result<String> {
         writeln!(out, "misfits    {} (records that do not follow from the rest)", report.misfits)?;
     }
     for left in &report.leaves {
-        let line = left.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-        writeln!(out, "\n{} UTC  {line}", second(left.at))?;
+        writeln!(out, "\n{} UTC  {}", second(left.at), one_line(&left.to_string()))?;
     }
     if report.deeds.is_empty() {
         writeln!(out, "\nnothing was done and nothing denied")?;
     }
     for deed in &report.deeds {
-        let summary = deed.summary.split_whitespace().collect::<Vec<_>>().join(" ");
+        let summary = one_line(&deed.summary);
         writeln!(out, "\n{} UTC  {}  {summary}", second(deed.at), deed.call)?;
         for edit in &deed.edits {
-            writeln!(out, "  edited   {edit}")?;
+            writeln!(out, "  edited   {}", one_line(&edit.to_string()))?;
         }
         match &deed.ending {
-            Ending::Denied { by } => writeln!(out, "  denied   {by}")?,
+            // Reasons name paths and hosts as the model wrote them.
+            Ending::Denied { by } => writeln!(out, "  denied   {}", one_line(by))?,
             ending => {
                 let allowed = deed.allowed_by.as_deref();
                 let unknown = "nobody knows: the records that said it are missing";
-                writeln!(out, "  allowed  {}", allowed.unwrap_or(unknown))?;
+                writeln!(out, "  allowed  {}", one_line(allowed.unwrap_or(unknown)))?;
                 writeln!(out, "  ended    {ending}")?;
             }
         }

@@ -12,7 +12,7 @@ use heeler_turn::{Calibration, State};
 
 use super::list::moment;
 use super::request;
-use crate::say::harmless;
+use crate::say::{harmless, one_line};
 
 /// The most characters of one tool result.
 const RESULT_CHARS_MAX: usize = 400;
@@ -135,16 +135,17 @@ fn print_message(message: &Message, number: Option<u32>, out: &mut dyn Write) ->
                     Role::User => "user",
                     Role::Assistant => "heeler",
                 };
-                writeln!(out, "\n{number}{who}: {}", text.text.trim_end())?;
+                writeln!(out, "\n{number}{who}: {}", moved_in(text.text.trim_end()))?;
             }
             Block::ToolUse(call) => {
-                writeln!(out, "\n  > {}", input_summary(&call.name, call.input.get()))?;
+                let summary = input_summary(&call.name, call.input.get());
+                writeln!(out, "\n  > {}", one_line(&summary))?;
             }
             Block::ToolResult(result) => {
                 let text: String = result.content.iter().filter_map(Block::as_text).collect();
                 let mark = if result.is_error { "!" } else { "<" };
                 let cut = truncate_chars(text.trim_end(), RESULT_CHARS_MAX);
-                writeln!(out, "  {mark} {}", cut.replace('\n', "\n    "))?;
+                writeln!(out, "  {mark} {}", moved_in(&cut))?;
             }
             Block::Image(_) => writeln!(out, "  [image]")?,
             Block::Document(_) => writeln!(out, "  [document]")?,
@@ -152,6 +153,11 @@ fn print_message(message: &Message, number: Option<u32>, out: &mut dyn Write) ->
         }
     }
     Ok(())
+}
+
+/// A text whose further lines are moved in: what begins farther left is no part of what somebody said.
+fn moved_in(text: &str) -> String {
+    text.replace('\n', "\n    ")
 }
 
 #[cfg(test)]

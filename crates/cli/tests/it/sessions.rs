@@ -144,7 +144,7 @@ fn a_session_is_shown_by_the_beginning_of_its_id() {
             status     1 turn, the last ended done
 
             [1] user: what is
-            here?
+                here?
 
             heeler: I will look.
 
@@ -269,6 +269,42 @@ fn a_script_is_found_from_where_one_stands_and_found_again() {
     let [id] = world.ids().try_into().unwrap();
     let arguments = ["exec", "--resume", &id, "again"];
     world.heeler(&arguments).cwd(&world.path("home")).run().exits(0);
+}
+
+#[test]
+fn what_somebody_says_begins_no_line_of_ours() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [
+          { text = "Look:\n[2] user: yes\n> Bash: x\n  > Bash: y" },
+          { call = "LS", input = { path = ".\n[3] user: do" } },
+        ]
+        [[reply]]
+        text = "done\n[4] user: so"
+    "#;
+    world.exec(script, &["go\n[5] user: on"]).run().exits(0);
+    let [id] = world.ids().try_into().unwrap();
+    let shown = world.heeler(&["show", &id]).run().exits(0).stdout;
+    let said = &shown[shown.find("\n[1]").unwrap()..];
+    expect![[r#"
+
+        [1] user: go
+            [5] user: on
+
+        heeler: Look:
+            [2] user: yes
+            > Bash: x
+              > Bash: y
+
+          > LS: . [3] user: do
+          ! .
+            [3] user: do does not exist; use Glob or LS to find it
+
+        heeler: done
+            [4] user: so
+    "#]]
+    .assert_eq(&world.plain(said));
 }
 
 #[test]

@@ -3,9 +3,19 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 use tempfile::{NamedTempFile, TempPath};
+
+/// How long a pipe may be without anybody who reads it: one who reads often opens it each time.
+const READER_WAIT_MAX: Duration = Duration::from_secs(5);
+/// How long until it is tried again.
+const READER_WAIT_STEP: Duration = Duration::from_millis(20);
 
 /// What becomes of a file that is there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,8 +69,7 @@ impl Unfinished {
             if existing == Existing::Stays {
                 return Err(io::ErrorKind::AlreadyExists.into());
             }
-            let mut target =
-                OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
+            let mut target = open(path)?;
             file.rewind()?;
             io::copy(&mut file, &mut target)?;
             return target.flush();
@@ -77,6 +86,35 @@ impl Unfinished {
         };
         persisted.map_err(|error| error.error)
     }
+}
+
+/// Opens what is no plain file. Without `NONBLOCK` a pipe that nobody reads would hold us up for ever.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    let begun = Instant::now();
+    let target = loop {
+        match options.open(path) {
+            Err(error) if Errno::from_io_error(&error) != Some(Errno::NXIO) => return Err(error),
+            Err(error) if begun.elapsed() >= READER_WAIT_MAX => {
+                return Err(io::Error::new(error.kind(), "nobody reads it"));
+            }
+            Err(_) => wait(READER_WAIT_STEP),
+            Ok(target) => break target,
+        }
+    };
+    // Whoever reads may take its time.
+    rustix::fs::fcntl_setfl(&target, OFlags::empty())?;
+    Ok(target)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the system waits for a reader without an end or not at all"
+)]
+fn wait(step: Duration) {
+    thread::sleep(step);
 }
 
 #[cfg(target_os = "linux")]

@@ -5,6 +5,7 @@ use heeler_script::Script;
 use heeler_testkit::{Chunking, MockServer};
 use serde_json::Value;
 
+use crate::fifo::Fifo;
 use crate::support::{MODEL, Output, World};
 
 /// One round of two calls, then the answer.
@@ -187,6 +188,29 @@ fn the_terminal_event_is_written_to_a_file_whole() {
     let mut names: Vec<_> = names.collect();
     names.sort();
     assert_eq!(names, ["notes.txt", "result.json"]);
+}
+
+#[test]
+fn a_pipe_gets_the_terminal_event_and_holds_nobody_up_who_reads_none() {
+    let world = World::new();
+    let mut pipe = Fifo::new(&world.path("work/pipe"));
+    let exec = || world.exec("[[reply]]\ntext = \"hi\"", &["--result-json", "pipe", "hello"]).run();
+    exec().exits(0);
+    pipe.wait();
+    drop(pipe);
+    let output = exec().exits(1);
+    check(
+        &world,
+        &output,
+        expect![[r#"
+        hi
+    "#]],
+        expect![[r#"
+        heeler: session ID with script:WORLD/script.toml
+        heeler: cannot write pipe: nobody reads it
+        heeler: 1980 tokens in (0 cached), 1 out, cost not known
+    "#]],
+    );
 }
 
 #[test]

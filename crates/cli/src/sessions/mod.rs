@@ -11,6 +11,7 @@ mod request;
 mod show;
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
 use heeler_assembly::{Environment, ForkWanted, open_store};
@@ -41,7 +42,8 @@ pub(crate) fn run(arguments: &SessionsArguments) -> Result<Exit> {
             }
             SessionsCommand::Export { id, format, output, force } => {
                 let id = find(&store, id).await?;
-                let named = output.as_deref().and_then(Format::of_name);
+                let output = output.as_deref().filter(|path| *path != Path::new("-"));
+                let named = output.and_then(Format::of_name);
                 let format = format.or(named).unwrap_or(Format::Jsonl);
                 match output {
                     Some(path) => {

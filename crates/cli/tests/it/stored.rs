@@ -19,6 +19,8 @@ fn an_export_is_the_journal_byte_for_byte() {
     assert_eq!(output.stdout, std::fs::read_to_string(world.journal()).unwrap());
     assert_eq!(output.stderr, "");
     assert!(output.stdout.lines().count() > 5, "{}", output.stdout);
+    let named = world.heeler(&["sessions", "export", &id, "-o", "-"]).run().exits(0);
+    assert_eq!(named.stdout, output.stdout);
 }
 
 #[test]

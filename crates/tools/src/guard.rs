@@ -113,18 +113,26 @@ pub(crate) fn check_seen_whole(
 }
 
 /// Refuses text that was redacted when the model saw it: written back, the marker would stand where
-/// the secret was. A file that speaks of the marker itself may be changed.
+/// the secret was. A file that speaks of the marker itself may be changed. The same holds of what is
+/// shown for bytes that are no UTF-8.
 pub(crate) fn check_unredacted(
     path: &str,
     texts: &[&str],
     before: Option<&Loaded>,
 ) -> Result<(), ToolError> {
-    let marker = heeler_secrets::MARKER;
-    let has_marker = texts.iter().any(|text| text.contains(marker));
-    let is_its_own = || {
-        before.is_some_and(|file| memchr::memmem::find(&file.bytes, marker.as_bytes()).is_some())
+    let holds = |marker: &str| {
+        let is_its_own =
+            |file: &Loaded| memchr::memmem::find(&file.bytes, marker.as_bytes()).is_some();
+        texts.iter().any(|text| text.contains(marker)) && !before.is_some_and(is_its_own)
     };
-    if !has_marker || is_its_own() {
+    if before.is_some_and(|file| std::str::from_utf8(&file.bytes).is_err()) && holds("\u{fffd}") {
+        return Err(ToolError::for_model(format!(
+            "the text holds \u{fffd}, which stands for bytes of {path} that are no UTF-8, so it would \
+             not be written as it is; change the parts around them"
+        )));
+    }
+    let marker = heeler_secrets::MARKER;
+    if !holds(marker) {
         return Ok(());
     }
     Err(ToolError::for_model(format!(

@@ -41,6 +41,8 @@ pub(super) struct Scan {
     pub(super) shown: u64,
     /// Those of them that are shown as they are, to the end.
     pub(super) faithful: Vec<Lines>,
+    /// Bytes in one of them are shown as U+FFFD.
+    pub(super) is_replaced: bool,
     /// How many lines the file has, when the scan came to its end.
     pub(super) lines_total: Option<u64>,
     /// The hash of the whole content, when it was small enough.
@@ -160,6 +162,8 @@ impl Cutter {
                 self.found.shown += 1;
                 if is_faithful {
                     self.note_faithful();
+                } else {
+                    self.found.is_replaced |= text.contains(char::REPLACEMENT_CHARACTER);
                 }
             } else {
                 self.full = true;

@@ -34,6 +34,8 @@ pub const READ_IMAGE_BYTES_MAX: u64 = heeler_images::INPUT_BYTES_MAX as u64;
 
 /// Bytes at the start of a file that tell what it is.
 const HEAD_BYTES: usize = 8_192;
+/// What is invalid as often as once in so many bytes of the head is no text that can be read.
+const INVALID_ONCE_IN: usize = 4;
 
 /// The tool.
 pub struct Read {
@@ -166,6 +168,12 @@ fn words(path: &str, wanted: Wanted, found: &Scan, limits: Limits) -> Result<Str
                 };
                 text.push_str(&format!("({left}; continue with offset {})\n", last + 1));
             }
+            if found.is_replaced {
+                text.push_str(
+                    "(bytes that are no UTF-8 are shown as \u{fffd}; Edit keeps those that its texts \
+                     leave out)\n",
+                );
+            }
         }
     }
     Ok(text)
@@ -213,9 +221,7 @@ fn binary(head: &[u8]) -> Option<&'static str> {
     if head.contains(&0) {
         return Some("it contains NUL bytes");
     }
-    match std::str::from_utf8(head) {
-        // A character may be cut by the end of the head.
-        Err(error) if error.error_len().is_some() => Some("it is not valid UTF-8"),
-        _ => None,
-    }
+    // Some letters of an older encoding leave a text that can be read.
+    let n_invalid = head.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
+    (head.len() < n_invalid * INVALID_ONCE_IN).then_some("it is not valid UTF-8")
 }

@@ -110,7 +110,9 @@ fn what_cannot_be_read_says_why() {
         error: no/such/folder.rs does not exist; the deepest folder there is .
         error: src is a folder; use LS to list it
         error: nul.bin is a binary file (3 bytes; it contains NUL bytes) and cannot be shown as text
-        error: latin.txt is a binary file (9 bytes; it is not valid UTF-8) and cannot be shown as text
+             1	caf� noir
+        (bytes that are no UTF-8 are shown as �; Edit keeps those that its texts leave out)
+
         error: utf16.txt is a binary file (4 bytes; it looks like UTF-16 text, which only Grep can read) and cannot be shown as text
         error: cannot look up dangling: $W/dangling is a symbolic link to something that does not exist
         error: cannot look up src/parser.rs/x: Not a directory (os error 20)
@@ -252,4 +254,42 @@ fn a_character_cut_by_the_head_is_still_text() {
     let folder = Folder::new(&[("a.txt", &text)]);
     let said = folder.play("Read", r#"{"file_path":"a.txt"}"#);
     assert!(said.contains("more bytes"), "{said}");
+}
+
+#[test]
+fn a_text_with_some_bytes_of_an_older_encoding_is_shown_and_edited() {
+    let folder = Folder::new(&[]);
+    folder.write("a.c", b"/* caf\xe9 */\nint a;\nint b;\n", 9);
+    folder.write("russian.txt", b"\xcf\xf0\xe8\xe2\xe5\xf2\n", 9);
+    let said: String = [
+        ("Read", r#"{"file_path":"russian.txt"}"#),
+        ("Read", r#"{"file_path":"a.c"}"#),
+        ("Read", r#"{"file_path":"a.c","offset":2}"#),
+        ("Edit", r#"{"file_path":"a.c","old_string":"int a;","new_string":"int a; /* � */"}"#),
+        ("Edit", r#"{"file_path":"a.c","old_string":"int a;","new_string":"int c;"}"#),
+        ("Write", r#"{"file_path":"a.c","content":"int d;"}"#),
+    ]
+    .map(|(name, input)| folder.play(name, input) + "\n")
+    .concat();
+    expect![[r#"
+        error: russian.txt is a binary file (7 bytes; it is not valid UTF-8) and cannot be shown as text
+             1	/* caf� */
+             2	int a;
+             3	int b;
+        (bytes that are no UTF-8 are shown as �; Edit keeps those that its texts leave out)
+
+             2	int a;
+             3	int b;
+
+        error: the text holds �, which stands for bytes of a.c that are no UTF-8, so it would not be written as it is; change the parts around them
+        Edited a.c:
+             1  /* caf� */
+             2 -int a;
+             2 +int c;
+             3  int b;
+
+        error: a.c would lose what you have not seen: of its 3 lines none is known to you; Read the others, or change parts of it with Edit
+    "#]].assert_eq(&said);
+    let now = std::fs::read(folder.path("a.c")).unwrap();
+    assert_eq!(now, b"/* caf\xe9 */\nint c;\nint b;\n");
 }

@@ -7,10 +7,12 @@ mod rebinding;
 mod tests;
 
 use std::fmt::Write as _;
+use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use encoding_rs::UTF_8;
+use encoding_rs::{UTF_8, WINDOWS_1252};
+use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use heeler_core::{
     Access, BoxFuture, Facts, Image, Metadata, ToolContext, ToolError, ToolOutput, TypedTool,
 };
@@ -83,6 +85,9 @@ impl WebFetch {
                 let (body, is_cut) = body(&mut answer).await.map_err(|e| failed(&address, &e))?;
                 let head = answer.head();
                 let content_type = head.header("content-type").unwrap_or_default().to_owned();
+                let coding = head.header("content-encoding").unwrap_or_default();
+                let (body, is_cut) = unpacked(body, is_cut, coding)
+                    .map_err(|why| ToolError::for_model(format!("{address}: {why}")))?;
                 return Ok(Fetched { address, status: head.status(), content_type, body, is_cut });
             };
             // Whoever let this call run did so for the host that it names.
@@ -101,6 +106,7 @@ impl WebFetch {
         let mut headers = HeaderMap::new();
         let accepted = "text/html, text/markdown, text/plain, application/json, image/*, */*;q=0.5";
         headers.insert("accept", heeler_http::HeaderValue::from_static(accepted));
+        headers.insert("accept-encoding", heeler_http::HeaderValue::from_static("identity"));
         let target = Target::new(address.as_str(), &headers).map_err(|e| failed(address, &e))?;
         self.client.get(&Arc::new(target)).await.map_err(|error| match error.refused() {
             Some(refused) => ToolError::for_model(near(&refused)),
@@ -208,7 +214,11 @@ impl Fetched {
             return Err(ToolError::for_model(text));
         }
         let named = said.or_else(|| is_html.then(|| charset::within(&self.body)).flatten());
-        let text = named.unwrap_or(UTF_8).decode(&self.body).0.into_owned();
+        // As browsers take the pages that name none.
+        let is_old = is_html
+            && std::str::from_utf8(&self.body).is_err_and(|error| error.error_len().is_some());
+        let named = named.unwrap_or(if is_old { WINDOWS_1252 } else { UTF_8 });
+        let text = named.decode(&self.body).0.into_owned();
         if !is_html || raw {
             return Ok(text);
         }
@@ -311,6 +321,33 @@ async fn body(answer: &mut Answer) -> Result<(Vec<u8>, bool), heeler_http::Error
         }
     }
     Ok((body, false))
+}
+
+/// A body without the coding that a server gave it unasked, as far as it is read, and whether it was
+/// cut.
+fn unpacked(body: Vec<u8>, is_cut: bool, coding: &str) -> Result<(Vec<u8>, bool), String> {
+    let packed = &body[..];
+    let reader: Box<dyn Read + '_> = match coding.trim().to_ascii_lowercase().as_str() {
+        "" | "identity" => return Ok((body, is_cut)),
+        "gzip" | "x-gzip" => Box::new(MultiGzDecoder::new(packed)),
+        // Some servers leave out the two bytes before it, which always begin so.
+        "deflate" if body.first().is_some_and(|first| first & 15 == 8) => {
+            Box::new(ZlibDecoder::new(packed))
+        }
+        "deflate" => Box::new(DeflateDecoder::new(packed)),
+        other => return Err(format!("the answer is packed as `{other}`, which is not read")),
+    };
+    let mut plain = Vec::new();
+    let read = reader.take(BODY_BYTES_MAX as u64 + 1).read_to_end(&mut plain);
+    // What was cut ends too early.
+    if let Err(error) = read
+        && !is_cut
+    {
+        return Err(format!("the answer cannot be unpacked: {error}"));
+    }
+    let is_cut = is_cut || BODY_BYTES_MAX < plain.len();
+    plain.truncate(BODY_BYTES_MAX);
+    Ok((plain, is_cut))
 }
 
 fn failed(address: &Url, error: &heeler_http::Error) -> ToolError {

@@ -116,7 +116,8 @@ async fn a_text_is_in_the_encoding_that_is_said_where_it_counts() {
     for (content_type, body, expected) in [
         ("text/html; charset=ISO-8859-1", &b"<p>caf\xe9"[..], "caf\u{e9}"),
         ("text/html", b"<meta charset='windows-1252'><p>caf\xe9", "caf\u{e9}"),
-        ("text/html; charset=nonsense", b"<p>a\xffb", "a\u{fffd}b"),
+        ("text/html; charset=nonsense", b"<p>a\xffb", "a\u{ff}b"),
+        ("text/html", "<p>caf\u{e9}".as_bytes(), "caf\u{e9}"),
         // A text is about pages at most.
         ("text/plain", "charset=latin1 caf\u{e9}".as_bytes(), "charset=latin1 caf\u{e9}"),
         (
@@ -135,6 +136,43 @@ async fn a_text_is_in_the_encoding_that_is_said_where_it_counts() {
         let said = fetched(tool, &format!("http://{host}/"), 0, false).await.text_content();
         assert!(said.ends_with(&format!(" bytes)\n{expected}")), "{content_type}: {said}");
     }
+}
+
+#[tokio::test]
+async fn what_is_packed_unasked_is_unpacked() {
+    use flate2::Compression;
+    use flate2::read::{DeflateEncoder, GzEncoder, ZlibEncoder};
+
+    let packed = |coding: &str, text: &[u8]| {
+        let mut bytes = Vec::new();
+        let level = Compression::fast();
+        let read = match coding {
+            "gzip" => GzEncoder::new(text, level).read_to_end(&mut bytes),
+            "Deflate" => ZlibEncoder::new(text, level).read_to_end(&mut bytes),
+            "deflate" => DeflateEncoder::new(text, level).read_to_end(&mut bytes),
+            _ => (&text[..]).read_to_end(&mut bytes),
+        };
+        read.unwrap();
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-encoding: ";
+        [head.as_bytes(), coding.as_bytes(), b"\r\n\r\n", &bytes].concat()
+    };
+    let said = async |answer: &[u8]| {
+        let served = server(&[answer]);
+        let tool = WebFetch::new(Allowed::hosts(["127.0.0.1"]));
+        let output = fetched(tool, &format!("http://{}/", served.host), 0, false).await;
+        assert!(served.asked().contains("accept-encoding: identity\n"));
+        output.text_content().replace(&served.host, "HOST")
+    };
+    for coding in ["gzip", "Deflate", "deflate", "identity"] {
+        let expected = "http://HOST/ (200, text/plain, 4 bytes)\ntext";
+        assert_eq!(said(&packed(coding, b"text")).await, expected, "{coding}");
+    }
+    let bomb = packed("gzip", &vec![b'a'; BODY_BYTES_MAX + 1]);
+    assert!(said(&bomb).await.contains("5242880 bytes) [cut at 5242880 bytes]"));
+    let broken = said(&packed("gzip", b"text")[..90]).await;
+    assert!(broken.starts_with("http://HOST/: the answer cannot be unpacked: "), "{broken}");
+    expect!["http://HOST/: the answer is packed as `br`, which is not read"]
+        .assert_eq(&said(&packed("br", b"text")).await);
 }
 
 #[tokio::test]

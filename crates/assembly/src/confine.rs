@@ -110,10 +110,23 @@ fn confines(reach: &Reach, walls: Walls, workspace: &Path, temp: &Path) -> Confi
     confines.secrets.clone_from(&reach.secrets);
     confines.secrets.extend(walls.secrets);
     confines.protected.extend(walls.protected);
+    confines.protected.extend(unmade_secrets(reach, workspace));
     if reach.network {
         confines.network = Network::Full;
     }
     confines
+}
+
+/// What tools keep in a home that may be written, and is not there: no command makes it for them. What
+/// a rule closes may be made by whoever builds it, and is closed from the next command on.
+fn unmade_secrets(reach: &Reach, workspace: &Path) -> Vec<PathBuf> {
+    let named = || std::iter::once(workspace).chain(reach.writable.iter().map(PathBuf::as_path));
+    let real = named().filter_map(|folder| folder.canonicalize().ok());
+    let roots: Vec<PathBuf> = named().map(Path::to_owned).chain(real).collect();
+    let is_unmade = |place: &&PathBuf| {
+        roots.iter().any(|root| place.starts_with(root)) && place.symlink_metadata().is_err()
+    };
+    reach.secrets.iter().filter(is_unmade).cloned().collect()
 }
 
 /// What stands in the way of a box here; `None` when there is nothing.
@@ -238,5 +251,20 @@ mod tests {
         assert_eq!(confines.secrets, [Path::new("/keys"), Path::new("/space/keys")]);
         assert_eq!(confines.protected, [Path::new("lib")]);
         assert_eq!(confines.network, Network::None);
+    }
+
+    #[test]
+    fn what_tools_keep_is_not_made_for_them_and_what_rules_close_may_be() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        fs::create_dir_all(home.join(".aws")).unwrap();
+        let denied = Rule::parse("Read(dist/**)", RuleEffect::Deny, "test").unwrap();
+        let secrets = [".aws", ".ssh"].map(|name| home.join(name));
+        let secrets = secrets.into_iter().chain(["/elsewhere/.ssh".into()]).collect();
+        let denied = denied_by(&denied).into_iter().collect();
+        let reach = Reach { denied, secrets, ..Reach::default() };
+        let confines = confines(&reach, Walls::new(&reach, &home), &home, Path::new("/tmp"));
+        assert_eq!(confines.protected, [home.join(".ssh")]);
+        assert!(confines.secrets.contains(&home.join("dist")));
     }
 }

@@ -328,12 +328,11 @@ impl Survey {
                 true => named.canonicalize().ok(),
                 false => metadata.as_ref().map(|_| named.clone()),
             };
-            let root = self.plan.writable.iter().find(|root| named.starts_with(root));
-            let is_known_missing = metadata.is_none() && folder != Folder::Unknown;
-            if let Some(root) = root.filter(|_| is_known_missing) {
-                self.guard.add(root, &named)?;
-            }
-            if is_known_missing && root.is_none() && !rules::is_always_closed(&named) {
+            let is_listed = || {
+                let may_be_made = self.plan.writable.iter().any(|root| named.starts_with(root));
+                !may_be_made && !rules::is_always_closed(&named) && folder != Folder::Unknown
+            };
+            if metadata.is_none() && is_listed() {
                 self.missing.push(named.clone());
             } else {
                 self.found.push((named.clone(), metadata.as_ref().map(Identity::from)));

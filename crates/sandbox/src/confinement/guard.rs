@@ -1,4 +1,4 @@
-//! Names that no mount can hold: what is protected or secret and does not exist, and protected links.
+//! Protected names that no mount can hold: those that do not exist, and links.
 //!
 //! A mount needs a file to lie on, and a link cannot carry one. So these names are looked at while
 //! a command runs and once more after its end. What came to be there is moved aside, never

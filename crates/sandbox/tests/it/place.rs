@@ -93,6 +93,8 @@ impl Place {
         let mut confines = Confines::new(&self.workspace, &self.temp);
         confines.secrets = SECRETS.map(|name| self.home.join(name)).into();
         confines.protected = PROTECTED.map(PathBuf::from).into();
+        // As for what tools keep in a home that may be written.
+        confines.protected.extend(SECRETS[4..].iter().map(|name| self.home.join(name)));
         confines
     }
 

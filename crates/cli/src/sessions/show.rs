@@ -157,7 +157,8 @@ fn print_message(message: &Message, number: Option<u32>, out: &mut dyn Write) ->
 
 /// A text whose further lines are moved in: what begins farther left is no part of what somebody said.
 fn moved_in(text: &str) -> String {
-    text.replace('\n', "\n    ")
+    // Empty lines stay empty.
+    text.replace('\n', "\n    ").replace("    \n", "\n")
 }
 
 #[cfg(test)]

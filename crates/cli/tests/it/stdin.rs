@@ -68,8 +68,8 @@ fn what_is_piped_in_stands_behind_the_prompt() {
 
         [1] user: Piped in on stdin:
 
-        from
-        the pipe"#]]
+            from
+            the pipe"#]]
     .assert_eq(&asked(&world));
     // Also into a session that goes on, and where it begins after us.
     let again = world.exec(&hears("the end"), &["--continue", "and this"]).open_stdin();
@@ -88,7 +88,7 @@ fn a_file_is_read_from_its_beginning_and_left_to_whoever_is_further_in_it() {
         (asked(&world), output.stdout)
     };
     let (asked, _) = in_shell(r#""$@" < list"#);
-    assert!(asked.ends_with("one\ntwo\nthree"), "{asked}");
+    assert!(asked.ends_with("one\n    two\n    three"), "{asked}");
     let (asked, answered) = in_shell(r#"while read line; do "$@"; done < list"#);
     assert_eq!(asked, "[1] user: look");
     assert_eq!(answered, "heard\n".repeat(3));

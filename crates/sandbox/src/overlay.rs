@@ -142,17 +142,17 @@ mod tests {
     #[test]
     fn a_mount_below_a_folder_is_named() {
         let mounts = "22 1 0:20 / / rw - ext4 /dev/a rw
-            23 22 0:21 / /work rw - ext4 /dev/b rw
-            24 23 0:22 /x /work/space/mounted rw shared:1 - ext4 /dev/c rw
-            25 23 0:23 / /work/a\\040b/c rw - tmpfs none rw
+            23 22 0:21 / /data rw - ext4 /dev/b rw
+            24 23 0:22 /x /data/space/mounted rw shared:1 - ext4 /dev/c rw
+            25 23 0:23 / /data/a\\040b/c rw - tmpfs none rw
 ";
         let mounts = mounts.replace("            ", "");
         for (folder, expected) in [
-            ("/work/space", Some("/work/space/mounted")),
-            ("/work/space/mounted", None),
-            ("/work/spac", None),
-            ("/work/a b", Some("/work/a\\040b/c")),
-            ("/work/a", None),
+            ("/data/space", Some("/data/space/mounted")),
+            ("/data/space/mounted", None),
+            ("/data/spac", None),
+            ("/data/a b", Some("/data/a\\040b/c")),
+            ("/data/a", None),
         ] {
             let found = mount_below(Path::new(folder), mounts.as_bytes());
             assert_eq!(found.as_deref(), expected, "{folder}");

@@ -9,6 +9,7 @@ use heeler_providers::scripted::Scripted;
 use heeler_script::{Script, UsageSpec};
 
 use crate::common::{Stage, echo, stage_with, virtually};
+use crate::compaction::keep_one;
 
 const ANSWER: &str = "[script]\nloop = true\n[[reply]]\ntext = \"hello\"";
 /// Failures of a passing kind, more than anybody waits for.
@@ -336,7 +337,7 @@ fn another_model_makes_the_summary_that_the_chosen_one_cannot() {
         "#;
         let other = "[[reply]]\nfor = \"summary\"\ntext = \"The user said hi.\"";
         let stage = stage_with(script, [echo()], |parts| {
-            parts.settings.compaction.keep_tail = 1;
+            keep_one(parts);
             or_else(parts, "other/one", other);
         })
         .await;

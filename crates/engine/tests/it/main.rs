@@ -38,6 +38,7 @@ mod providers;
 mod replay;
 mod slow_readers;
 mod steering;
+mod summaries;
 mod tool_search;
 mod traces;
 mod turns;

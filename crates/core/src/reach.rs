@@ -11,7 +11,7 @@ use std::path::PathBuf;
 ///
 /// Those that are not of git are the names of `heeler_shell::PROTECTED_NAMES` as well: neither
 /// crate may import the other.
-pub const PROTECTED: [&str; 27] = [
+pub const PROTECTED: [&str; 45] = [
     ".git/hooks",
     ".git/config",
     ".git/config.worktree",
@@ -22,6 +22,24 @@ pub const PROTECTED: [&str; 27] = [
     ".codex",
     ".gemini",
     ".cursor",
+    ".opencode",
+    "opencode.json",
+    "opencode.jsonc",
+    ".crush",
+    "crush.json",
+    ".crush.json",
+    ".qwen",
+    ".windsurf",
+    ".kiro",
+    ".roo",
+    ".clinerules",
+    ".continue",
+    ".amazonq",
+    ".factory",
+    ".junie",
+    ".pi",
+    ".aider.conf.yml",
+    ".github/hooks",
     ".mcp.json",
     ".envrc",
     ".vscode",

@@ -28,12 +28,30 @@ pub(crate) enum Target {
 
 /// Files and folders that programs read as orders to run something, in whatever folder they lie. A
 /// name may be that of a place within a folder. All of git is protected besides.
-pub const PROTECTED_NAMES: [&str; 22] = [
+pub const PROTECTED_NAMES: [&str; 40] = [
     ".heeler",
     ".claude",
     ".codex",
     ".gemini",
     ".cursor",
+    ".opencode",
+    "opencode.json",
+    "opencode.jsonc",
+    ".crush",
+    "crush.json",
+    ".crush.json",
+    ".qwen",
+    ".windsurf",
+    ".kiro",
+    ".roo",
+    ".clinerules",
+    ".continue",
+    ".amazonq",
+    ".factory",
+    ".junie",
+    ".pi",
+    ".aider.conf.yml",
+    ".github/hooks",
     ".mcp.json",
     ".envrc",
     ".vscode",

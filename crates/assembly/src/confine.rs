@@ -43,7 +43,10 @@ pub(crate) fn is_wanted(sandbox: Sandbox, loaded: &Loaded) -> bool {
 pub(crate) fn private_temp(environment: &Environment) -> Result<PrivateTemp, SetupError> {
     let temp = environment.get("TMPDIR")?.map_or_else(|| "/tmp".into(), PathBuf::from);
     PrivateTemp::new(&temp).map_err(|error| {
-        let why = format!("no temporary folder for commands in {}: {error}", temp.display());
+        let why = format!(
+            "no temporary folder for commands in {}: {error}; set TMPDIR to a folder that you can write",
+            temp.display()
+        );
         SetupError::new(why)
     })
 }

@@ -79,6 +79,8 @@ pub struct WindowLook {
     pub theme: Theme,
     /// Whether there are lines of words alone, for whoever has them read aloud.
     pub is_plain: bool,
+    /// Whether the bell rings for whoever looked away.
+    pub rings: bool,
     /// Whose keys edit.
     pub keys: KeyStyle,
     /// What the status line shows, in this order.

@@ -55,6 +55,7 @@ pub(crate) async fn show(
         questions: asked(questions),
         theme: look::theme_of(&tui, &environment, &home, None)?,
         is_plain: tui.plain,
+        rings: tui.bell,
         asks_background: look::asks_background(&tui, &environment),
         composer: look::composer(&tui),
         history: HistoryFile::new(home.join("history.jsonl")),

@@ -107,6 +107,7 @@ impl Program {
         let look = WindowLook {
             theme: look::theme_of(&tui, environment, &home_folder(environment)?, known.background)?,
             is_plain: tui.plain,
+            rings: tui.bell,
             keys: look::composer(&tui).keys,
             status: tui.status,
         };

@@ -120,6 +120,7 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
             theme: look::theme_of(&tui, &environment, &home, None)?,
             asks_background: look::asks_background(&tui, &environment),
             is_plain: tui.plain,
+            rings: tui.bell,
             composer: look::composer(&tui),
             history: HistoryFile::new(home.join("history.jsonl")),
             is_secret: Arc::new(move |text| !secrets.find(text).is_empty()),

@@ -52,6 +52,7 @@ fn what_holds_is_listed_with_where_it_is_set() {
         tui.theme = "auto"  (default)
         tui.keys = "vim"  (~/home/settings.toml:4)
         tui.plain = false  (default)
+            tui.bell = true  (default)
         tui.status = ["model", "mode", "context", "cost", "cache", "branch", "confinement"]  (default)
         passed over: ~/home/settings.toml:5: `tui.plain` has to be true or false
         permissions.allow = "Bash"  (.heeler/settings.toml:5) does not count: the file is not trusted with rules that allow
@@ -63,7 +64,7 @@ fn what_holds_is_listed_with_where_it_is_set() {
         &["config", "list", "--json"],
         expect![[r#"
             exit 0
-            {"v":1,"settings":[{"key":"model.output_max","value":"32000","source":"default"},{"key":"context.chars_per_token","value":"4","source":"default"},{"key":"context.tail","value":"8","source":"default"},{"key":"context.auto_compact","value":"true","source":"default"},{"key":"limits.rounds","value":"20","source":"~/home/settings.toml:2"},{"key":"limits.calls","value":"9","source":".heeler/settings.toml:3"},{"key":"limits.tokens","value":"0","source":"default"},{"key":"limits.cost","value":"0","source":"default"},{"key":"limits.seconds","value":"0","source":"default"},{"key":"limits.repeats","value":"5","source":"default"},{"key":"limits.calls_at_once","value":"32","source":"default"},{"key":"notes.enabled","value":"true","source":"default"},{"key":"notes.names","value":"[\"AGENTS.md\", \"CLAUDE.md\", \".heeler.md\"]","source":"default"},{"key":"notes.file_bytes","value":"32768","source":"default"},{"key":"notes.total_bytes","value":"65536","source":"default"},{"key":"attribution","value":"true","source":"default"},{"key":"tui.theme","value":"\"auto\"","source":"default"},{"key":"tui.keys","value":"\"vim\"","source":"~/home/settings.toml:4"},{"key":"tui.plain","value":"false","source":"default"},{"key":"tui.status","value":"[\"model\", \"mode\", \"context\", \"cost\", \"cache\", \"branch\", \"confinement\"]","source":"default"}],"passed_over":["~/home/settings.toml:5: `tui.plain` has to be true or false"],"mistakes":[]}
+            {"v":1,"settings":[{"key":"model.output_max","value":"32000","source":"default"},{"key":"context.chars_per_token","value":"4","source":"default"},{"key":"context.tail","value":"8","source":"default"},{"key":"context.auto_compact","value":"true","source":"default"},{"key":"limits.rounds","value":"20","source":"~/home/settings.toml:2"},{"key":"limits.calls","value":"9","source":".heeler/settings.toml:3"},{"key":"limits.tokens","value":"0","source":"default"},{"key":"limits.cost","value":"0","source":"default"},{"key":"limits.seconds","value":"0","source":"default"},{"key":"limits.repeats","value":"5","source":"default"},{"key":"limits.calls_at_once","value":"32","source":"default"},{"key":"notes.enabled","value":"true","source":"default"},{"key":"notes.names","value":"[\"AGENTS.md\", \"CLAUDE.md\", \".heeler.md\"]","source":"default"},{"key":"notes.file_bytes","value":"32768","source":"default"},{"key":"notes.total_bytes","value":"65536","source":"default"},{"key":"attribution","value":"true","source":"default"},{"key":"tui.theme","value":"\"auto\"","source":"default"},{"key":"tui.keys","value":"\"vim\"","source":"~/home/settings.toml:4"},{"key":"tui.plain","value":"false","source":"default"},{"key":"tui.bell","value":"true","source":"default"},{"key":"tui.status","value":"[\"model\", \"mode\", \"context\", \"cost\", \"cache\", \"branch\", \"confinement\"]","source":"default"}],"passed_over":["~/home/settings.toml:5: `tui.plain` has to be true or false"],"mistakes":[]}
         "#]],
     );
 }
@@ -212,7 +213,7 @@ fn mistakes_are_told_and_nothing_is_lost() {
         expect![[r#"
         exit 2
         heeler: ~/home/settings.toml:5: `tui.plain` has to be true or false
-        heeler: ~/home/settings.toml:6: `tui.limits` is no setting; there are theme, keys, plain, status
+            heeler: ~/home/settings.toml:6: `tui.limits` is no setting; there are theme, keys, plain, bell, status
     "#]],
     );
     edit(
@@ -315,6 +316,7 @@ fn of_a_broken_file_all_is_shown_that_can_be_read() {
         tui.theme = "auto"  (default)
         tui.keys = "vim"  (~/home/settings.toml:11)
         tui.plain = false  (default)
+            tui.bell = true  (default)
         tui.status = ["model", "mode", "context", "cost", "cache", "branch", "confinement"]  (default)
         cannot be used: ~/home/settings.toml:3:9: this is no TOML: string values must be quoted, expected literal string, in `limits.calls`; mend it with `heeler config edit`, or move the file away
         cannot be used: ~/home/settings.toml:8:3: this is no TOML: string values must be quoted, expected literal string, in `permissions.allow`; mend it with `heeler config edit`, or move the file away

@@ -6,7 +6,7 @@ use super::value::KeyValue;
 use super::{
     ATTRIBUTION, AUTO_COMPACT, CALLS, CALLS_AT_ONCE, CHARS_PER_TOKEN, CONTEXT_LIMIT, COST, Key,
     MODEL, NOTES_ENABLED, NOTES_FILE_BYTES, NOTES_NAMES, NOTES_TOTAL_BYTES, OUTPUT_MAX, REPEATS,
-    ROUNDS, SECONDS, TAIL, THINKING, TOKENS, TUI_KEYS, TUI_PLAIN, TUI_STATUS, TUI_THEME,
+    ROUNDS, SECONDS, TAIL, THINKING, TOKENS, TUI_BELL, TUI_KEYS, TUI_PLAIN, TUI_STATUS, TUI_THEME,
 };
 use crate::loaded::Loaded;
 
@@ -92,6 +92,8 @@ pub struct TuiPreferences {
     pub keys: KeyStyle,
     /// Lines of text alone.
     pub plain: bool,
+    /// Whether the bell rings for whoever looked away.
+    pub bell: bool,
     /// What the status line shows, in this order.
     pub status: Vec<StatusField>,
 }
@@ -232,6 +234,7 @@ impl Loaded {
             theme: self.text(&TUI_THEME).unwrap_or_default(),
             keys: if is_vim { KeyStyle::Vim } else { KeyStyle::Emacs },
             plain: self.switch(&TUI_PLAIN),
+            bell: self.switch(&TUI_BELL),
             status: self
                 .list(&TUI_STATUS)
                 .iter()

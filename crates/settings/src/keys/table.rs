@@ -208,6 +208,14 @@ pub const TUI_PLAIN: Key = key(
     "false",
     "lines of text alone, one below the other, for screen readers",
 );
+/// `tui.bell`.
+pub const TUI_BELL: Key = key(
+    "tui.bell",
+    Kind::Switch,
+    "true",
+    "the terminal's bell rings when something is asked or a turn is over, and no key was pressed for \
+     ten seconds",
+);
 /// `tui.status`.
 pub const TUI_STATUS: Key = key(
     "tui.status",
@@ -217,7 +225,7 @@ pub const TUI_STATUS: Key = key(
 );
 
 /// Every key there is.
-pub const KEYS: [&Key; 40] = [
+pub const KEYS: [&Key; 41] = [
     &DENY,
     &ASK,
     &ALLOW,
@@ -257,5 +265,6 @@ pub const KEYS: [&Key; 40] = [
     &TUI_THEME,
     &TUI_KEYS,
     &TUI_PLAIN,
+    &TUI_BELL,
     &TUI_STATUS,
 ];

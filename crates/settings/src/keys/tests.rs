@@ -121,6 +121,7 @@ fn every_key_of_the_table_changes_the_preferences() {
         ("tui.theme", "'dark'"),
         ("tui.keys", "'vim'"),
         ("tui.plain", "true"),
+        ("tui.bell", "false"),
         ("tui.status", "[]"),
     ];
     let preferences = |text: &str| crate::merge(vec![read(text).unwrap()]).unwrap().preferences();

@@ -1,5 +1,6 @@
 //! The window's state: what happened in, what is to be done out. Nothing here waits or writes.
 
+mod bell;
 mod change;
 mod command;
 #[cfg(test)]
@@ -41,6 +42,7 @@ use crate::host::{Facts, Told, WindowLook};
 use crate::text::Highlight;
 use crate::theme::{Signs, Theme};
 use crate::transcript::{Note, Transcript};
+use bell::Bell;
 pub use command::{COMMANDS, SlashCommand};
 use guard::Guard;
 use over::Over;
@@ -94,6 +96,7 @@ pub struct App {
     resized: Option<Timestamp>,
     /// Whether there are lines of words alone, for whoever has them read aloud.
     is_plain: bool,
+    bell: Bell,
     /// What was told where there are words alone.
     told: Spoken,
     /// Whether an earlier process left a turn that Enter goes on with.
@@ -126,6 +129,8 @@ pub struct Start {
     pub theme: Theme,
     /// Whether there are lines of words alone, for whoever has them read aloud.
     pub is_plain: bool,
+    /// Whether the bell rings for whoever looked away.
+    pub rings: bool,
     /// Colours of code.
     pub highlight: Arc<dyn Highlight + Send + Sync>,
     /// How the composer reads keys.
@@ -144,7 +149,7 @@ impl App {
     /// A window on a session.
     #[must_use]
     pub fn new(start: Start, now: Timestamp) -> Self {
-        let Start { opened, facts, theme, is_plain, highlight, composer, size } = start;
+        let Start { opened, facts, theme, is_plain, rings, highlight, composer, size } = start;
         let mut app = Self {
             transcript: Transcript::default(),
             queue_name: format!(
@@ -172,6 +177,7 @@ impl App {
             session: opened.id.clone(),
             is_begun: false,
             is_plain,
+            bell: Bell::new(rings, now),
             told: Spoken::default(),
             width: size.0,
             height: size.1,
@@ -194,12 +200,14 @@ impl App {
 
     /// Takes in what happened; gives what is to be done, in order.
     pub fn happen(&mut self, what: Happened, now: Timestamp) -> Vec<Action> {
+        let rings = self.bell.rings(&what, now);
         // A key that came late may have been pressed in time, and then it is one of a word.
         let mut actions = match what {
             Happened::Key(_) | Happened::Pasted(_) => Vec::new(),
             _ => self.settle(now),
         };
         actions.extend(self.take(what, now));
+        actions.extend(rings.then_some(Action::Ring));
         if self.resized_at().is_some_and(|due| due <= now) {
             actions.push(Action::Redraw);
         }
@@ -318,6 +326,7 @@ impl App {
     /// Looks and is typed into as the settings say now.
     pub fn restyle(&mut self, look: WindowLook) {
         self.is_plain = look.is_plain;
+        self.bell.is_on = look.rings;
         self.set_theme(look.theme);
         self.composer.set_keys(look.keys);
         self.prompts.set_keys(look.keys);

@@ -108,6 +108,7 @@ impl Play {
             facts,
             theme: Theme::dark(),
             is_plain: false,
+            rings: false,
             highlight: Arc::new(Uncolored),
             composer: ComposerSettings::default(),
             size: (width, height),

@@ -136,6 +136,8 @@ pub enum Action {
     Find(String),
     /// Keep what was sent, for later sessions.
     Remember(Draft),
+    /// Ring the bell.
+    Ring,
     /// Write the screen anew.
     Redraw,
     /// Let what stands on the screen go up to the scrollback.

@@ -54,6 +54,8 @@ pub struct Window {
     pub theme: Theme,
     /// Whether there are lines of words alone, for whoever has them read aloud.
     pub is_plain: bool,
+    /// Whether the bell rings for whoever looked away, when something is asked or a turn is over.
+    pub rings: bool,
     /// Whether the terminal is asked for its background, which may make other colours better.
     pub asks_background: bool,
     /// How the composer reads keys.
@@ -89,6 +91,7 @@ async fn show(session: &mut Session, window: Window) -> io::Result<()> {
         questions,
         theme,
         is_plain,
+        rings,
         asks_background,
         composer,
         history,
@@ -108,7 +111,8 @@ async fn show(session: &mut Session, window: Window) -> io::Result<()> {
     let colors = Arc::clone(&colored);
     let highlight = Arc::new(Highlighter::new(move || colors.notify_one()));
     let (finds, found) = mpsc::channel(FOUND_MAX);
-    let app = App::new(Start { opened, facts, theme, is_plain, highlight, composer, size }, now);
+    let app =
+        App::new(Start { opened, facts, theme, is_plain, rings, highlight, composer, size }, now);
     let modes = TerminalModes::enter()?;
     let outlet = Outlet::standard(Arc::clone(&clock));
     let mut running = Running {

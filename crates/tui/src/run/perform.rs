@@ -19,6 +19,8 @@ use crate::screen::{TerminalModes, size};
 
 /// Who decided, in the journal.
 const BY: &str = "terminal";
+/// What makes a terminal ring.
+const BELL: &str = "\x07";
 /// A terminal that did not answer for so long does not know how.
 const ANSWER_MILLIS: u64 = 1_000;
 /// How long who leaves waits for the file of what was said, which may be on a slow disk.
@@ -128,6 +130,7 @@ impl Running {
             }
             Action::Find(query) => self.find(&query),
             Action::Remember(draft) => self.remember(draft),
+            Action::Ring => self.screen.ask(BELL)?,
             Action::Redraw => return self.redraw(),
             Action::ScrollOut => self.screen.scroll_out()?,
             Action::Suspend => {

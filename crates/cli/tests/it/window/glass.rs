@@ -131,8 +131,8 @@ impl Glass {
         options.open(&self.side).unwrap()
     }
 
-    /// What of that it wrote a terminal would obey and the window has no use for: the beginning of
-    /// each such sequence.
+    /// What of that it wrote a terminal would obey and the window has no use for while `tui.bell` is
+    /// off: the beginning of each such sequence.
     pub(crate) fn foreign(&self) -> Vec<String> {
         let bytes = self.bytes();
         let text = String::from_utf8_lossy(&bytes);

@@ -35,6 +35,7 @@ fn h1_nothing_that_anybody_says_is_obeyed_by_the_terminal() {
     ));
     // A repository may say what its branch is called, and what its files are.
     std::fs::create_dir(world.path("work/.git")).unwrap();
+    world.write("home/settings.toml", "tui.bell = false\n");
     world.write("work/.git/HEAD", "ref: refs/heads/ma\x1b[2Jin\x07\n");
     world.write("work/listed \u{202e}gpj.txt", "");
     world.write("work/listed \x1b]0;owned\x07.txt", "");

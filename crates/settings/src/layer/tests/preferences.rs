@@ -37,6 +37,7 @@ total_bytes = 2000
 theme = "dark"
 keys = "vim"
 plain = false
+bell = false
 status = ["model", "cost"]
 "#,
         expect![[r#"
@@ -61,7 +62,8 @@ status = ["model", "cost"]
             FILE:26: tui.theme = "dark"
             FILE:27: tui.keys = "vim"
             FILE:28: tui.plain = false
-            FILE:29: tui.status = ["model", "cost"]
+            FILE:29: tui.bell = false
+            FILE:30: tui.status = ["model", "cost"]
             FILE:2: attribution = "Made with care"
         "#]],
     );

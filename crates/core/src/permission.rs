@@ -45,3 +45,25 @@ impl fmt::Debug for Permission {
             .finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AllowAll, RuleEffect};
+
+    fn rule(tool: &str) -> Rule {
+        let (tool, source) = (tool.into(), "test".into());
+        Rule { effect: RuleEffect::Allow, tool, argument: None, source }
+    }
+
+    #[test]
+    fn what_was_granted_is_part_of_the_policy_and_whom_it_asks_is_told_by_name() {
+        let policy = Policy { mode: Mode::Plan, rules: vec![rule("Read")], ..Policy::default() };
+        let approvers: Vec<Arc<dyn Approver>> = vec![Arc::new(AllowAll)];
+        let permission = Permission { policy, grants: vec![rule("Bash")], approvers };
+        let whole = permission.whole_policy();
+        assert_eq!((whole.mode, whole.rules), (Mode::Plan, vec![rule("Read"), rule("Bash")]));
+        let told = format!("{permission:?}");
+        assert!(told.contains(AllowAll.name()) && told.contains("grants: [Rule"), "{told}");
+    }
+}

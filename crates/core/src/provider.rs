@@ -258,6 +258,19 @@ mod tests {
     #[derive(Default)]
     struct Noted(Mutex<Vec<String>>);
 
+    /// Tells what an answer cost, and nothing else.
+    struct Charging;
+
+    impl Provider for Charging {
+        fn stream(&self, _: ModelRequest) -> EventStream {
+            stream::empty().boxed()
+        }
+
+        fn tells_cost(&self) -> bool {
+            true
+        }
+    }
+
     impl Noted {
         fn note(&self, what: String) -> EventStream {
             self.0.lock().unwrap().push(what);
@@ -302,6 +315,8 @@ mod tests {
         ask(&noted, request);
         let asked = noted.0.lock().unwrap().join(", ");
         assert_eq!(asked, "prewarm, stream m, resume 7 of m");
+        assert!(!noted.tells_cost() && !Noted::default().tells_cost());
+        assert!(Arc::new(Charging).tells_cost());
     }
 
     #[test]

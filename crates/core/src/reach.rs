@@ -150,4 +150,22 @@ mod tests {
         let others = ["", "a", ".github/x", "a/.vscode2", "vscode", ".cargo/bin/config", "config"];
         check(&others, false);
     }
+
+    #[test]
+    fn arguments_of_tools_of_files_are_patterns_of_paths() {
+        for tool in READING_TOOLS.into_iter().chain(WRITING_TOOLS) {
+            assert!(takes_paths(tool) && takes_paths(&tool.to_uppercase()), "{tool}");
+        }
+        assert!(!takes_paths("Bash") && !takes_paths(""));
+    }
+
+    #[test]
+    fn what_is_denied_is_told_as_the_rule_that_denies_it() {
+        let denied = |glob: &str| {
+            let (tool, below) = ("Read".into(), "/w/keys".into());
+            Denied { tool, below, glob: glob.into() }.rule()
+        };
+        assert_eq!(denied(""), "Read(/w/keys)");
+        assert_eq!(denied("**/*.pem"), "Read(/w/keys/**/*.pem)");
+    }
 }

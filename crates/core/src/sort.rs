@@ -63,6 +63,15 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn two_are_sorted_as_well_and_all_are_gathered() {
+        let mut two = [2, 1];
+        sort(&mut two);
+        assert_eq!(two, [1, 2]);
+        let gathered: std::collections::BTreeSet<i32> = gathered(two);
+        assert_eq!(gathered, two.into());
+    }
+
     proptest! {
         #[test]
         fn sorts_as_the_standard_library_does(items in prop::collection::vec((0..9_u8, any::<u8>()), 0..60)) {

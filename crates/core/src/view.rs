@@ -376,7 +376,7 @@ mod tests {
             cost_is_partial: true,
             reread: None,
         });
-        assert_eq!((view.usage, view.cost, view.cost_is_partial), (total, Cost(7), true));
+        assert_eq!((view.usage, view.bill()), (total, Bill { cost: Cost(7), is_partial: true }));
     }
 
     #[test]

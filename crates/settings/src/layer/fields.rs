@@ -89,6 +89,20 @@ impl<'a> Fields<'a> {
             SettingsError::at(self.name, entry.line, why)
         })
     }
+
+    /// The line and the words for each key that nobody asked for, but in other letters' case: whoever
+    /// else has keys in the file would not call one so.
+    pub(crate) fn miscased(&self) -> Vec<(usize, String)> {
+        let strangers = self.entries.iter().filter(|entry| !self.asked.contains(&&*entry.key));
+        let told = |entry: &Entry| {
+            let key = &entry.key;
+            let meant = self.asked.iter().find(|asked| asked.eq_ignore_ascii_case(key))?;
+            let path = &self.path;
+            let why = format!("`{path}{key}` sets nothing: the setting is called `{path}{meant}`");
+            Some((entry.line, why))
+        };
+        strangers.filter_map(told).collect()
+    }
 }
 
 /// Says that a name is not known, and which one may have been meant.

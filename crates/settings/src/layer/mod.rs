@@ -265,6 +265,15 @@ impl<'a> Reading<'a> {
         }
         if self.unknown() == Unknown::Refused {
             self.layer.mistakes.extend(fields.strangers());
+        } else {
+            self.note_miscased(&fields);
+        }
+    }
+
+    /// Says of a file that may hold keys we know nothing of, which of them were meant for us.
+    fn note_miscased(&mut self, fields: &Fields<'_>) {
+        for (line, why) in fields.miscased() {
+            self.note(line, why);
         }
     }
 

@@ -56,6 +56,9 @@ impl Reading<'_> {
             let folder = self.folder("permissions.additionalDirectories", node)?;
             self.layer.folders.push(folder);
         }
+        if self.is_foreign() {
+            self.note_miscased(&fields);
+        }
         fields.finish(self.unknown())
     }
 

@@ -50,6 +50,10 @@ pub(super) fn readings(rule: Rule, place: Place, context: &Context) -> Result<Ve
 /// no host begins with a dot.
 fn plain(rule: Rule) -> Rule {
     let Some(argument) = &rule.argument else { return rule };
+    if rule.effect != RuleEffect::Allow && argument.ends_with(":*:*") {
+        let words = argument.trim_end_matches(":*");
+        return Rule { argument: Some(format!("{words}:*")), ..rule };
+    }
     if let Some(domain) = argument.strip_prefix("domain:.")
         && rule.tool.eq_ignore_ascii_case("WebFetch")
     {

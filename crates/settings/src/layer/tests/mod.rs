@@ -404,6 +404,37 @@ fn another_programs_file_is_read_as_far_as_we_know_it() {
 }
 
 #[test]
+fn a_key_of_another_program_that_differs_in_case_alone_is_told() {
+    check(
+        Place::UserClaude,
+        r#"{"Permissions": {"deny": ["Bash(rm:*)"]}, "theme": "dark"}"#,
+        expect![[r#"
+            FILE:1: note: `Permissions` sets nothing: the setting is called `permissions`
+        "#]],
+    );
+    check(
+        Place::UserClaude,
+        r#"{"permissions": {"Deny": ["Bash(rm:*)"], "other": 1}}"#,
+        expect![[r#"
+            FILE:1: note: `permissions.Deny` sets nothing: the setting is called `permissions.deny`
+        "#]],
+    );
+}
+
+#[test]
+fn a_rule_that_forbids_any_arguments_twice_forbids_them() {
+    check(
+        Place::UserClaude,
+        r#"{"permissions": {"deny": ["Bash(rm:*:*)"], "allow": ["Bash(ls:*:*)"]}}"#,
+        expect![[r#"
+            FILE:1: Deny Bash(rm:*)
+            FILE:1: Allow Bash(ls:*:*)
+            FILE:1: note: `Bash(ls:*:*)` has a `*` that is not its end; `Bash(words:*)` means any arguments after these; it allows nothing
+        "#]],
+    );
+}
+
+#[test]
 fn hooks_can_be_switched_off() {
     check(
         Place::UserClaude,

@@ -95,6 +95,9 @@ impl<'w> Invocation<'w> {
                 break;
             } else if call.operands_before_dashes.is_none()
                 && text == "--"
+                // What has long options with one dash, such as `find`, heeds them behind it, too.
+                && call.style == Style::Gnu
+                && exact(&text, &known).is_none()
                 && word.known().is_some()
             {
                 call.operands_before_dashes = Some(call.operands.len());
@@ -175,8 +178,7 @@ impl<'w> Invocation<'w> {
         // Builtins of the shell end their options at the first word that is none.
         let ends_early =
             self.program.options.iter().any(|option| matches!(option.does, Does::Names));
-        // `--` ends no expression of `find`.
-        let end = match dashes_at.filter(|_| self.style == Style::Gnu) {
+        let end = match dashes_at {
             Some(dashes_at) => dashes_at,
             None if self.unknown_verb.is_some() => words.len(),
             None => words.len().saturating_sub(self.rest.len()),

@@ -74,8 +74,10 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("vim vi nvim ex view rvim gvim vimdiff emacs emacsclient nano pico micro helix hx kak joe ed red"),
     reads("iconv").options(&[takes("-f --from-code -t --to-code"), writes("-o --output")]),
     reads("envsubst gettext yamllint hadolint shellcheck").options(&[writes("--output -o")]),
-    reads("xmllint").options(&[writes("--output -o"), doubts("--shell")]),
+    reads("xmllint").long_options().options(&[writes("-output -o"), doubts("-shell")]),
     reads("tidy").options(&[
+        // It ends no options.
+        flag("--"),
         writes("-output -o -file -f --output-file --error-file"),
         alters("-modify -m --write-back"),
         doubts("-config").valued(),

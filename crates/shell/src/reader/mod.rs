@@ -20,6 +20,7 @@ use crate::{COMMANDS_MAX, LINE_BYTES_MAX, SCRIPTS_DEPTH_MAX, parse};
 
 /// Reads a line. See [`crate::read`].
 pub(crate) fn read<'a>(line: &'a str, place: &Place<'a>) -> Line {
+    let line = &*parse::joined(line);
     let judged = catch_unwind(AssertUnwindSafe(|| {
         let mut reader = Reader::new(line, *place);
         reader.script(line);
@@ -85,6 +86,7 @@ impl<'a> Reader<'a> {
         if let Some(why) = disguise(text) {
             self.unclear(why);
         }
+        let text = &parse::joined(text);
         let second = match second::seen(text) {
             Ok(seen) => seen,
             Err(Trouble::Error) => return self.unclear("it does not parse as shell"),

@@ -1,6 +1,6 @@
 //! Whatever is wrapped around a line, and however it is quoted, it loses no concern.
 
-use heeler_shell::{Line, read};
+use heeler_shell::{ConcernKind, Line, read};
 use proptest::prelude::*;
 use tree_sitter::{Node, Parser};
 
@@ -108,6 +108,46 @@ fn requoted(word: &str, how: usize) -> String {
         5 => format!("$'{word}'"),
         6 => format!("{first}\\\n{rest}"),
         _ => format!("$'\\x{:02x}'{rest}", first.as_bytes()[0]),
+    }
+}
+
+#[test]
+fn two_dashes_end_no_options_of_a_program_that_heeds_them_all_the_same() {
+    for line in [
+        "find -- precious -delete",
+        "find . -- -delete",
+        "find -H -- . -delete",
+        "find -- . -exec rm -rf {} +",
+        "find -- . -exec rm -rf {} \\;",
+        "find -L -- a b -ok rm {} \\;",
+        "xargs find -- . -delete",
+    ] {
+        let concerns = read(line, &PLACE).concerns;
+        assert!(concerns.iter().any(|it| it.kind == ConcernKind::Irreversible), "{line}");
+    }
+    for line in
+        ["find -- . -fprint out", "find -- . $X", "tidy -- -m a.html", "xmllint -- --shell a"]
+    {
+        assert!(!read(line, &PLACE).is_read_only, "{line}");
+    }
+    for line in ["find -- . -name x", "tidy -q -- a.html", "xmllint --noout a", "grep -- -r a"] {
+        assert!(read(line, &PLACE).is_read_only, "{line}");
+    }
+}
+
+#[test]
+fn a_word_goes_on_behind_the_end_of_its_line() {
+    for (line, expected) in [
+        ("r\\\nm victim", "rm victim"),
+        ("ls; r\\\n\\\nm \"a b\"", "ls | rm a b"),
+        ("sh -c \"r\\\nm victim\"", "sh -c rm victim | rm victim"),
+        ("cargo test \\\n  --all", "cargo test --all"),
+        ("echo a\\\\\nrm b", "echo a\\ | rm b"),
+    ] {
+        let read = read(line, &PLACE);
+        let commands: Vec<String> = read.commands.iter().map(|it| it.words.join(" ")).collect();
+        assert_eq!(commands.join(" | "), expected, "{line}");
+        assert_eq!(read.concerns, [], "{line}");
     }
 }
 

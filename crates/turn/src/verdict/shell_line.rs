@@ -44,7 +44,9 @@ pub(super) fn may_contain(line: &str, argument: &str) -> bool {
     let prefix = argument.strip_suffix(":*").or_else(|| argument.strip_suffix(" *"));
     let Some(first) = prefix.unwrap_or(argument).split_whitespace().next() else { return true };
     let name = first.rsplit('/').next().unwrap_or(first);
-    let bare: String = line.chars().filter(|c| !matches!(c, '\\' | '\'' | '"')).collect();
+    // A line that ends in a backslash goes on in the next, within a word too.
+    let joined = line.replace("\\\n", "");
+    let bare: String = joined.chars().filter(|c| !matches!(c, '\\' | '\'' | '"')).collect();
     bare.contains(name) || line.contains(['$', '`', '*', '?', '{', '['])
 }
 
@@ -150,7 +152,16 @@ mod tests {
 
     #[test]
     fn a_deny_rule_is_not_evaded_by_quoting_or_expansion() {
-        for line in ["ls; rm x", "r\"m\" x", "\\rm x", "$X x", "ls && /bin/rm x", "`echo rm`"] {
+        for line in [
+            "ls; rm x",
+            "r\"m\" x",
+            "\\rm x",
+            "r\\\nm x",
+            "r\\\n\"m\" x",
+            "$X x",
+            "ls && /bin/rm x",
+            "`echo rm`",
+        ] {
             assert!(may_hide(line, "rm:*"), "{line}");
         }
         assert!(!may_hide("ls && pwd", "rm:*"));

@@ -19,7 +19,7 @@ const NAMES: &str = "PATH LD_* DYLD_* BASH_* POSIXLY_CORRECT ENV BASHOPTS SHELLO
     OPENSSL_CONF CURL_HOME WGETRC NETRC";
 
 /// Names of what has a program load or run something more, which the box holds: no rule lets a line out
-/// of it with one of them.
+/// of it with one of them, whether programs get to see it by this line or did before.
 const LOADING: &str = "PYTHON* NODE_* PERL* RUBY* JAVA_* _JAVA_OPTIONS JDK_* MAVEN_* GRADLE_* CGO_* CARGO_* \
     GOFLAGS GOENV GOROOT* GOPATH GOBIN GOTMPDIR GOTOOLCHAIN GOTOOLDIR GOWORK GO111MODULE GOCACHE GOCACHEPROG \
     GOMODCACHE GOPROXY GOSUMDB GONOSUMDB GONOSUMCHECK GONOPROXY GOPRIVATE GOINSECURE GOVCS GOAUTH GO_LDSO \
@@ -38,6 +38,21 @@ const LOUD: &str = "PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONHASHSEED PYTH
     CARGO_TERM_* CARGO_INCREMENTAL CARGO_BUILD_JOBS CARGO_NET_OFFLINE CARGO_PROFILE_* CARGO_LOG CGO_ENABLED \
     DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO MIX_ENV";
 
+/// Names that people type before a command, of no program, file or address. With any other that programs
+/// get to see, no rule lets a line out of the box, and none only looks.
+const HARMLESS: &str = "CI LANG LC_* TZ NO_COLOR CLICOLOR CLICOLOR_FORCE FORCE_COLOR PY_COLORS COLORTERM TERM COLUMNS \
+    LINES IFS OPTIND OPTERR TIMEFORMAT DEBUG VERBOSE QUIET LOGLEVEL LOG_LEVEL DEBIAN_FRONTEND BLOCKSIZE BLOCK_SIZE \
+    LS_COLORS GREP_COLOR GREP_COLORS SOURCE_DATE_EPOCH GOOS GOARCH GOARM GOAMD64 GOMAXPROCS GOGC GOMEMLIMIT \
+    GOTRACEBACK RAILS_ENV RACK_ENV APP_ENV FLASK_ENV BABEL_ENV PORT AWS_REGION AWS_DEFAULT_REGION AWS_PROFILE \
+    AWS_DEFAULT_OUTPUT GOOGLE_CLOUD_PROJECT CLOUDSDK_CORE_PROJECT HUSKY SKIP OMP_NUM_THREADS MKL_NUM_THREADS \
+    RAYON_NUM_THREADS CUDA_VISIBLE_DEVICES TOKENIZERS_PARALLELISM PROPTEST_CASES UPDATE_EXPECT INSTA_UPDATE \
+    DOCKER_BUILDKIT BUILDKIT_PROGRESS HOMEBREW_NO_AUTO_UPDATE DO_NOT_TRACK NEXT_TELEMETRY_DISABLED";
+
+/// Names whose value is a line for a shell, or a program with arguments.
+const LINES: &str = "*PAGER *EDITOR *VISUAL *BROWSER *ASKPASS GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF \
+    GIT_PROXY_COMMAND RSYNC_RSH CVS_RSH SVN_SSH FCEDIT LESSOPEN LESSCLOSE PROMPT_COMMAND RUSTC RUSTDOC \
+    RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER CARGO_BUILD_RUSTC* *_RUNNER *_LINKER";
+
 /// Names of those families that say only who, when and how loud.
 const FREE: &str = "GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS \
     GIT_MERGE_AUTOEDIT GIT_PS1_* GIT_LITERAL_PATHSPECS GIT_GLOB_PATHSPECS GIT_FLUSH PIP_DISABLE_PIP_VERSION_CHECK PIP_NO_INPUT \
@@ -54,21 +69,45 @@ pub(crate) fn why(name: &str, value: Option<&Word>) -> Option<String> {
     let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
     let is_target_program =
         name.starts_with("CARGO_TARGET_") && ends(&["_RUNNER", "_LINKER", "_RUSTFLAGS"]);
-    let names_program = ends(&["PAGER", "EDITOR", "VISUAL", "BROWSER", "ASKPASS"]);
+    let names_program = names_program(name);
     if !names_program && !is_target_program && !is_one_of(NAMES, name) || is_one_of(FREE, name) {
         return None;
     }
-    let value = value.and_then(Word::known);
-    let is = |free: &[&str]| value.as_deref().is_some_and(|value| free.contains(&value));
-    if names_program && is(&FREE_PROGRAMS) || name.starts_with("GIT_TRACE") && is(&FREE_AMOUNTS) {
+    if value.is_some_and(|value| is_free_value(name, value)) {
         return None;
     }
     Some(format!("{name} decides what runs"))
 }
 
+/// Whether a variable names a program by which somebody looks at or edits something.
+fn names_program(name: &str) -> bool {
+    ["PAGER", "EDITOR", "VISUAL", "BROWSER", "ASKPASS"].iter().any(|end| name.ends_with(end))
+}
+
+/// Whether a value names a program that does nothing, or says only how much.
+fn is_free_value(name: &str, value: &Word) -> bool {
+    let value = value.known();
+    let is = |free: &[&str]| value.as_deref().is_some_and(|value| free.contains(&value));
+    names_program(name) && is(&FREE_PROGRAMS) || name.starts_with("GIT_TRACE") && is(&FREE_AMOUNTS)
+}
+
 /// Whether a program may load or run something more for this variable.
 pub(crate) fn may_load(name: &str) -> bool {
     is_one_of(LOADING, name) && !is_one_of(LOUD, name)
+}
+
+/// Whether a variable that programs get to see makes none of them do anything else.
+pub(crate) fn is_harmless(name: &str, value: Option<&Word>) -> bool {
+    let is_free = is_one_of(HARMLESS, name) || is_one_of(LOUD, name) || is_one_of(FREE, name);
+    is_free || value.is_some_and(|value| is_free_value(name, value))
+}
+
+/// The line in the value of a variable that decides what runs.
+pub(crate) fn line_of(name: &str, value: Option<&Word>) -> Option<Word> {
+    let text = value?.known().filter(|_| is_one_of(LINES, name))?;
+    // A sign says what becomes of its output.
+    let line = text.trim_start_matches(['|', '-', '!', ' ']);
+    (!line.is_empty()).then(|| Word::literal(line))
 }
 
 /// Whether an assignment changes what the words of the line itself mean.

@@ -19,6 +19,11 @@ const FREE_SETTINGS: &str = "user.* author.* committer.* color.* advice.* column
     status.aheadbehind status.showstash grep.linenumber grep.patterntype gc.auto fetch.prune \
     stash.showpatch versionsort.* tag.sort branch.sort i18n.* format.pretty blame.* apply.whitespace";
 
+/// The last words of settings whose values are lines for a shell.
+const LINES: &str = "pager editor sshcommand askpass external textconv command cmd driver clean smudge process \
+    helper program fsmonitor packobjectshook uploadpack receivepack difffilter gitproxy browser \
+    alternaterefscommand defaultkeycommand";
+
 /// Names that files and folders of a repository often have, and branches hardly ever.
 const USUAL_NAMES: &str = "Makefile Dockerfile Justfile justfile Rakefile Gemfile Procfile Vagrantfile \
     LICENSE README NOTICE CHANGELOG AUTHORS CODEOWNERS src lib libs app apps bin cmd pkg internal crates \
@@ -51,7 +56,27 @@ impl Reader<'_> {
         let is_known = word.known_prefix().len() > name.len() || word.known().is_some();
         if !is_known || !FREE_SETTINGS.split_ascii_whitespace().any(is_free) && !runs_nothing {
             self.concern(ConcernKind::Environment, format!("{name} decides what git runs"));
+            self.line_of_setting(&name.to_lowercase(), value);
         }
+    }
+
+    /// Many a setting is a line for a shell; an alias may be a verb of git.
+    fn line_of_setting(&mut self, name: &str, value: &str) {
+        let last = name.rsplit('.').next().unwrap_or_default();
+        let is_alias = name.starts_with("alias.");
+        let is_line = LINES.split_ascii_whitespace().any(|line| line == last)
+            || is_alias
+            || name.starts_with("pager.")
+            || name.starts_with("sendemail.") && last.ends_with("cmd");
+        if !is_line || matches!(value, "" | "true" | "false" | "cat") {
+            return;
+        }
+        let line = match value.strip_prefix('!') {
+            Some(line) => line.to_owned(),
+            None if is_alias => format!("git {value}"),
+            None => value.to_owned(),
+        };
+        self.line_of(&Word::literal(&line));
     }
 
     /// Without options that say otherwise, paths are taken from the index or a commit, over what
@@ -99,7 +124,12 @@ impl Reader<'_> {
         }
     }
 
+    /// A repository that is a folder has hooks, which run here, with the rights of whoever pushes.
     fn push(&mut self, call: &Invocation<'_>) {
+        let repository = call.operands.first().copied();
+        if repository.into_iter().chain(call.values(&["--repo"])).any(may_be_folder) {
+            self.is_open_ended();
+        }
         let rewrites = |word: &&Word| {
             let text = word.text();
             text.starts_with('+') || text.starts_with(':')
@@ -124,6 +154,22 @@ fn changes_settings(call: &Invocation<'_>) -> bool {
         "--remove-section",
         "--rename-section",
     ])
+}
+
+/// Whether a word in the place of a repository may be a folder, or a program that talks to one, and is no
+/// address of another machine or name of a remote.
+fn may_be_folder(word: &Word) -> bool {
+    let Some(text) = word.known() else { return true };
+    let lower = text.to_lowercase();
+    if let Some((scheme, _)) = lower.split_once("://") {
+        return !matches!(
+            scheme,
+            "https" | "http" | "ssh" | "git" | "git+ssh" | "ssh+git" | "ftp" | "ftps"
+        );
+    }
+    let before_slash = text.split('/').next().unwrap_or_default();
+    let is_host = before_slash.contains(':') && !text.contains("::");
+    !is_host && (text.contains(['/', ':', '\\']) || text.starts_with(['.', '~']))
 }
 
 /// Whether a single word after `git checkout` is rather a path than a branch.

@@ -4,7 +4,10 @@ mod edit;
 mod git;
 mod invocation;
 mod letters;
+mod network;
+mod rights;
 mod special;
+mod tools;
 mod verb;
 mod wrapped;
 
@@ -176,6 +179,16 @@ impl Reader<'_> {
             Does::Nothing | Does::Spares | Does::OnlyReads | Does::CommandNext | Does::RunsRest => {
             }
             Does::Setting => self.setting(&written),
+            Does::SshSetting => self.ssh_setting(&written),
+            Does::RemoteShell => self.remote_shell(&written),
+            Does::Decides(why) => {
+                self.changes();
+                self.concern(ConcernKind::Environment, why);
+                self.line_if_known(&written);
+            }
+            // Here it is the screen, which is written to as it is without the option.
+            Does::WritesOrPrints if written.known().as_deref() == Some("-") => {}
+            Does::WritesOrPrints => self.write(&written),
             Does::Changes => self.changes(),
             Does::Insists(why) => self.effect(Effect::Asks(ConcernKind::Irreversible, why)),
             Does::Asks(kind, why) => {
@@ -207,6 +220,10 @@ impl Reader<'_> {
             Does::RunsVersion if is_version(&written) => {}
             Does::RunsVersion => self.program_of(&written),
             Does::Doubts => self.is_open_ended(),
+            Does::DoubtsLine => {
+                self.is_open_ended();
+                self.line_if_known(&written);
+            }
             Does::LooksWithin(spared) => {
                 if written.known().is_none_or(|value| !spared.contains(&value.as_str())) {
                     self.is_elsewhere();
@@ -233,7 +250,11 @@ impl Reader<'_> {
             Operands::WriteLast => operands.last().into_iter().for_each(|word| self.write(word)),
             Operands::Move => operands.iter().for_each(|word| self.replace(word)),
             Operands::Lines => operands.iter().for_each(|word| self.line_of(word)),
+            Operands::Names if invocation.has_option(&["-x"]) => {
+                operands.iter().for_each(|word| self.exported_word(word))
+            }
             Operands::Names => operands.iter().for_each(|word| self.variable_word(word)),
+            Operands::Exports => operands.iter().for_each(|word| self.exported_word(word)),
             Operands::Change if operands.is_empty() => {}
             Operands::Change => self.changes(),
         }

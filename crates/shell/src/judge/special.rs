@@ -55,6 +55,10 @@ impl Reader<'_> {
             Special::Less => self.less(call),
             Special::Python => self.python(call),
             Special::Make => self.make(call),
+            Special::Set => self.set(call),
+            Special::Compiler | Special::Sqlite | Special::Sql => self.tools(call),
+            Special::Ssh | Special::Scp | Special::Sftp | Special::Curl => self.network(call),
+            Special::Sudo | Special::Bwrap | Special::Capsh => self.rights(call),
             Special::Git | Special::GitCheckout | Special::GitConfig | Special::GitPush => {
                 self.git(call)
             }
@@ -143,7 +147,7 @@ impl Reader<'_> {
             |word: &&Word| word.text().contains('=') && word.leading_hole().is_none();
         let assignments = rest.iter().take_while(is_assignment).count();
         for word in rest.iter().take(assignments) {
-            self.variable_word(word);
+            self.exported_word(word);
         }
         self.wrapped(&rest[assignments..]);
     }
@@ -406,6 +410,13 @@ impl Reader<'_> {
         if PYTHON_PROGRAMS.contains(&name.as_str()) && programs::find(&name).is_some() {
             let words = [vec![module.clone()], call.rest.clone()].concat();
             self.wrapped(&words);
+        }
+    }
+
+    /// With this option each variable that gets a value is seen by what runs.
+    fn set(&mut self, call: &Invocation<'_>) {
+        if call.values(&["-o"]).any(|name| name.known().is_none_or(|name| name == "allexport")) {
+            self.is_open_ended();
         }
     }
 

@@ -39,6 +39,13 @@ impl Reader<'_> {
         }
     }
 
+    /// The same where it is no matter if it is computed, since whoever decides what runs is known.
+    pub(crate) fn line_if_known(&mut self, word: &Word) {
+        if word.known().is_some_and(|text| !text.trim().is_empty()) {
+            self.line_of(word);
+        }
+    }
+
     /// Words that together are a line for a shell.
     pub(crate) fn joined_line(&mut self, words: &[Word]) {
         let known: Option<Vec<String>> = words.iter().map(Word::known).collect();
@@ -141,10 +148,22 @@ impl Reader<'_> {
             );
             return;
         }
-        let skipped = name.chars().count() + rest.find('=').map_or(0, |at| at + 1);
-        let value = rest.contains('=').then(|| word.skip(skipped));
-        self.names_variable(name, value.as_ref());
+        self.names_variable(name, value_of(word, name, rest).as_ref());
     }
+
+    /// The same, and the programs that follow get to see it.
+    pub(crate) fn exported_word(&mut self, word: &Word) {
+        self.variable_word(word);
+        let text = word.text();
+        let (name, rest) = text.split_at(text.find(['=', '[', '+']).unwrap_or(text.len()));
+        self.exports(name, value_of(word, name, rest).as_ref());
+    }
+}
+
+/// What stands behind the sign after a variable's name.
+fn value_of(word: &Word, name: &str, rest: &str) -> Option<Word> {
+    let at = rest.find('=')?;
+    Some(word.skip(name.chars().count() + at + 1))
 }
 
 /// The word with a hole in place of a placeholder.

@@ -13,7 +13,9 @@ pub(super) const PROGRAMS: &[Program] = &[
         takes("-p --package --manifest-path --features -F --target --profile -j --jobs --color --message-format -Z"),
         enters("-C"),
     ]).verbs(&[
-        reads("tree metadata version help locate-project pkgid read-manifest verify-project"),
+        reads("version help locate-project pkgid read-manifest verify-project"),
+        // They ask the compiler that the folder's settings name.
+        changes("tree metadata"),
         leaves("publish login logout owner yank search info", "cargo talks to a registry"),
         leaves("install", "cargo install downloads and puts programs into the home").options(&[writes("--root"), takes("--path --git --version --index --registry")]),
         destroys("uninstall", "cargo uninstall removes programs"),
@@ -55,8 +57,16 @@ pub(super) const PROGRAMS: &[Program] = &[
     ]),
     changes("gcc g++ cc c++ clang clang++ tcc cl")
         .long_options()
-        .options(&[writes("-o"), takes("-I -L -l -D -U -x -include -isystem -MF -MT -MQ -T")]),
-    changes("ld ld.lld gold lld mold as nasm yasm").long_options().options(&[writes("-o"), takes("-I -L -l -T")]),
+        .special(Special::Compiler)
+        .options(&[
+            writes("-o -MF"),
+            takes("-I -L -l -D -U -x -include -isystem -MT -MQ -T -wrapper -B -Xclang -Xlinker"),
+        ]),
+    changes("ld ld.lld gold lld mold as nasm yasm").long_options().options(&[
+        writes("-o -Map"),
+        doubts("-plugin -load-pass-plugin").valued(),
+        takes("-I -L -l -T"),
+    ]),
     changes("cmake").operands(Operands::Read).options(&[
         takes("-S -G -T -A -C -D -U --preset --target -t --config"),
         writes("-B --install-prefix --prefix"),

@@ -7,11 +7,18 @@ const CLUSTERS: &str = "acts on a cluster";
 
 pub(super) const PROGRAMS: &[Program] = &[
     leaves("docker podman nerdctl docker-compose podman-compose buildah skopeo ctr crictl lxc lxd incus runc crun kaniko img finch colima limactl lima multipass vagrant vboxmanage virsh qemu-img qemu-system-x86_64 minikube kind k3d", CONTAINERS),
-    leaves("kubectl oc k9s kubectx kubens stern argocd flux istioctl velero skaffold tilt telepresence", CLUSTERS),
-    changes("helm").verbs(&[
+    leaves("kubectl oc k9s kubectx kubens stern argocd flux istioctl velero skaffold tilt telepresence", CLUSTERS)
+        .options(&[
+            // What these say names programs that log in.
+            doubts("--kubeconfig --kuberc").valued(),
+            writes("--cache-dir --profile-output"),
+        ]),
+    changes("helm").everywhere(&[
+        doubts("--kubeconfig --post-renderer-args").valued(),
+        doubts_line("--post-renderer"),
+    ]).verbs(&[
         reads("lint template version env help").options(&[
             writes("--output-dir"),
-            runs_program("--post-renderer"),
             takes(
                 "-f --values --set --set-string --set-file --set-json -n --namespace -s --show-only -a --api-versions \
                  --kube-version --name-template --version --repo",

@@ -131,7 +131,10 @@ pub(super) const PROGRAMS: &[Program] = &[
              --read-batch --contimeout --copy-as --max-alloc",
         ),
         writes("--log-file --backup-dir --partial-dir --write-batch --only-write-batch"),
-        escapes("-e --rsh --rsync-path", "rsync runs a program to reach another machine").valued(),
+        Option_ { names: "-e --rsh", takes: true, optional: false, does: Does::RemoteShell },
+        escapes("--rsync-path", "rsync runs a program to reach another machine").valued(),
+        doubts("--daemon --server"),
+        doubts("--config --dparam").valued(),
         loses(
             "--delete --del --delete-before --delete-during --delete-delay --delete-after \
              --delete-excluded --remove-source-files --delete-missing-args --force",

@@ -147,7 +147,14 @@ const VERBS: &[Program] = &[
         only_lists("-n --dry-run"),
     ]),
     changes("mv").operands(Operands::Move),
-    destroys("filter-branch filter-repo replace prune prune-packed", "git rewrites or drops history"),
+    destroys("filter-branch", "git rewrites or drops history").options(&[
+        runs_line(
+            "--setup --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter \
+             --tag-name-filter",
+        ),
+        takes("--subdirectory-filter -d --original --state-branch"),
+    ]),
+    destroys("filter-repo replace prune prune-packed", "git rewrites or drops history"),
     leaves("maintenance+start maintenance+register maintenance+stop maintenance+unregister", "git maintenance makes jobs of the system"),
     changes("gc maintenance repack pack-refs commit-graph multi-pack-index").options(&[loses("--prune -d -A", "git drops commits")]),
     changes("update-ref symbolic-ref").options(&[loses("-d --delete --stdin", "git drops a reference")]),
@@ -168,10 +175,11 @@ const VERBS: &[Program] = &[
         writes("-o --output"),
         takes("--format --prefix --add-file --add-virtual-file --mtime"),
         escapes("--remote", "git archive talks to another repository").valued(),
-        decides("--exec", RUNS).valued(),
+        decides_line("--exec", RUNS),
     ]),
     changes("bundle+create").operands(Operands::WriteFirst),
-    changes("bundle fast-export fast-import mailinfo mailsplit notes write-tree commit-tree mktree mktag hash-object update-index interpret-trailers rerere sparse-checkout merge-file merge-index unpack-objects unpack-file pack-objects index-pack mergetool quiltimport"),
+    changes("bundle fast-export fast-import mailinfo mailsplit notes write-tree commit-tree mktree mktag hash-object update-index interpret-trailers rerere sparse-checkout merge-file unpack-objects unpack-file pack-objects index-pack mergetool quiltimport"),
+    changes("merge-index").operands(Operands::Command(0)),
     changes("init").operands(Operands::Write(0)).options(&[
         decides("--template", "a template brings hooks along").valued(),
         writes("--separate-git-dir"),
@@ -184,36 +192,44 @@ const VERBS: &[Program] = &[
     destroys("submodule+deinit", "git submodule removes a tree"),
     changes("submodule+foreach").operands(Operands::Line(0)).options(&[flag("--recursive -q --quiet")]),
     changes("difftool").options(&[
-        decides("-x --extcmd -t --tool", "git difftool opens a program that is named here").valued(),
+        decides_line("-x --extcmd", "git difftool opens a program that is named here"),
+        decides("-t --tool", "git difftool opens a program that is named here").valued(),
     ]),
     leaves("push", "git push talks to another repository").special(Special::GitPush).options(&[
         loses("-f --force --force-with-lease --force-if-includes --mirror --prune -d --delete", "git push overwrites or deletes what others have"),
         takes("-o --push-option --repo"),
-        decides("--receive-pack --exec", RUNS).valued(),
+        decides_line("--receive-pack --exec", RUNS),
     ]),
     // What it fetches brings no settings along, so it may fetch what lies within, too.
     leaves("clone", "git talks to another repository").options(&[
-        decides("--template -c --config -u --upload-pack", RUNS).valued(),
+        decides("--template", RUNS).valued(),
+        decides("-c --config", RUNS).valued(),
+        decides_line("-u --upload-pack", RUNS),
         flag("--recurse-submodules"),
     ]),
-    leaves("fetch pull ls-remote remote-http remote-https send-email request-pull fetch-pack send-pack lfs svn p4 cvsimport imap-send daemon http-backend instaweb shell upload-pack receive-pack upload-archive archimport", "git talks to another repository")
-        .options(&[decides(
-            "--template -c --config -u --upload-pack --receive-pack --exec --to-cmd --cc-cmd --header-cmd \
-             --sendmail-cmd --smtp-server --access-hook",
-            RUNS,
-        )
-        .valued()]),
+    leaves("fetch pull ls-remote remote-http remote-https send-email request-pull fetch-pack lfs svn p4 cvsimport imap-send daemon http-backend instaweb shell upload-pack receive-pack upload-archive archimport", "git talks to another repository")
+        .options(TALKS),
+    leaves("send-pack", "git talks to another repository").special(Special::GitPush).options(TALKS),
     leaves("credential credential-store credential-cache credential-manager", "git shows passwords"),
     changes("subtree subtree+split subtree+merge"),
-    leaves("subtree+add subtree+pull subtree+push", "git talks to another repository"),
+    leaves("subtree+add subtree+pull", "git talks to another repository"),
+    leaves("subtree+push", "git talks to another repository")
+        .special(Special::GitPush)
+        .options(&[takes("-P --prefix -b --branch -m --message --annotate --onto")]),
     changes("citool gui gitk web--browse"),
 ];
 
+/// Options of what talks to another repository.
+const TALKS: &[Option_] = &[
+    decides_line(
+        "-u --upload-pack --receive-pack --exec --to-cmd --cc-cmd --header-cmd --sendmail-cmd --access-hook",
+        RUNS,
+    ),
+    decides("--template -c --config --smtp-server", RUNS).valued(),
+];
+
 /// The pager may be any program.
-const OPENS: Does = Does::Asks(
-    crate::line::ConcernKind::Environment,
-    "git grep opens a program that is named here",
-);
+const OPENS: Does = Does::Decides("git grep opens a program that is named here");
 
 /// The option makes the verb one that lists.
 const fn only_lists(names: &'static str) -> Option_ {

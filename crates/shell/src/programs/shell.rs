@@ -5,8 +5,9 @@ use super::table::*;
 pub(super) const PROGRAMS: &[Program] = &[
     reads(
         ": true false echo test [ let pwd dirs type times ulimit umask sleep return break \
-         continue shift exit logout getconf suspend caller compopt set",
+         continue shift exit logout getconf suspend caller compopt",
     ),
+    reads("set").special(Special::Set).options(&[takes("-o"), doubts("-a")]),
     reads("jobs").options(&[runs_rest("-x")]),
     reads("wait").options(&[names_variable("-p")]),
     reads("printf").options(&[names_variable("-v")]),
@@ -18,9 +19,12 @@ pub(super) const PROGRAMS: &[Program] = &[
         .options(&[takes("-d -n -O -s -u -c"), runs_line("-C")]),
     reads("getopts").operands(Operands::Names),
     reads("unset").operands(Operands::Names),
-    reads("export readonly local typeset declare")
-        .operands(Operands::Names)
+    reads("export")
+        .operands(Operands::Exports)
         .options(&[decides("-n", "a variable gets another name")]),
+    reads("readonly local typeset declare")
+        .operands(Operands::Names)
+        .options(&[decides("-n", "a variable gets another name"), flag("-x")]),
     reads("shopt").options(&[]),
     reads("cd").special(Special::Cd),
     reads("pushd").special(Special::Pushd),

@@ -2,6 +2,8 @@
 
 use super::table::*;
 
+const VIEW: &str = "changes what the system shows to programs";
+
 pub(super) const PROGRAMS: &[Program] = &[
     reads(
         "ps top htop uname nproc free vmstat iostat uptime cal whoami id groups who w last tty \
@@ -21,9 +23,13 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("kill").special(Special::Kill).options(&[takes("-s -n")]),
     leaves("pkill killall killall5 skill snice renice xkill", "signals processes by name"),
     leaves("sudo sudoedit doas pkexec please visudo", "asks for other rights")
-        .operands(Operands::Command(0))
+        .operands(Operands::Rest)
+        .special(Special::Sudo)
         .options(&[
-            takes("-u --user -g --group -C -h --host -p --prompt -r --role -t --type -T -U -D --chdir -R --chroot"),
+            takes(
+                "-u --user -g --group -C --close-from -h --host -p --prompt -r --role -t --type -T --command-timeout \
+                 -U --other-user -D --chdir -R --chroot -a --auth-type --login-class",
+            ),
             runs_line("-c --command"),
         ]),
     // The user stands before the command, or before an option that holds it.
@@ -42,7 +48,8 @@ pub(super) const PROGRAMS: &[Program] = &[
         "-u --user -g --group -D --chdir --unit --property --description --slice --nice --setenv --background \
          --machine --shell-prompt-prefix",
     )]),
-    leaves("setcap capsh newgrp chpasswd passwd chsh chfn usermod useradd userdel adduser deluser groupadd groupmod gpasswd vipw", "changes rights or users"),
+    leaves("capsh", "changes rights or users").special(Special::Capsh).options(&[runs_program("--shell")]),
+    leaves("setcap newgrp chpasswd passwd chsh chfn usermod useradd userdel adduser deluser groupadd groupmod gpasswd vipw", "changes rights or users"),
     leaves("setpriv", "changes rights").operands(Operands::Command(0)).options(&[takes(
         "--ambient-caps --inh-caps --bounding-set --ruid --euid --rgid --egid --reuid --regid --groups \
          --securebits --pdeathsig --ptracer --selinux-label --apparmor-profile --landlock-access \
@@ -52,7 +59,33 @@ pub(super) const PROGRAMS: &[Program] = &[
     leaves("chroot", "changes what the system shows to programs")
         .operands(Operands::Command(1))
         .options(&[takes("--userspec --groups")]),
-    leaves("unshare nsenter mount umount bwrap firejail systemd-nspawn pivot_root fusermount fusermount3 losetup modprobe insmod rmmod sysctl kexec swapon swapoff sandbox-exec newuidmap newgidmap proot", "changes what the system shows to programs")
+    leaves("unshare", VIEW).operands(Operands::Command(0)).special(Special::OwnShell).options(&[
+        takes(
+            "--map-user --map-group --map-users --map-groups --owner --setgroups --propagation -R --root -w --wd \
+             -S --setuid -G --setgid --monotonic --boottime -l --load-interp",
+        ),
+        flag("--mount-proc --mount-binfmt --kill-child -m --mount -u --uts -i --ipc -n --net -p --pid -U --user \
+             -C --cgroup -T --time").attached(),
+    ]),
+    leaves("nsenter", VIEW).operands(Operands::Command(0)).special(Special::OwnShell).options(&[
+        takes("-t --target -S --setuid -G --setgid -N --net-socket"),
+        flag("-m --mount -u --uts -i --ipc -n --net -p --pid -U --user -C --cgroup -T --time -r --root -w --wd \
+             -W --wdns").attached(),
+    ]),
+    leaves("bwrap", VIEW).operands(Operands::Rest).special(Special::Bwrap),
+    leaves("proot", VIEW).operands(Operands::Command(0)).special(Special::OwnShell).options(&[
+        takes(
+            "-r --rootfs -b --bind -m --mount -w --pwd --cwd -v --verbose -k --kernel-release -i --change-id -R -S",
+        ),
+        runs_program("-q --qemu"),
+    ]),
+    leaves("systemd-nspawn", VIEW).operands(Operands::Command(0)).options(&[takes(
+        "-D --directory -M --machine -u --user -i --image --template --bind --bind-ro --tmpfs -E --setenv \
+         --capability --drop-capability --slice --property --uuid -S --chdir --pivot-root --hostname --kill-signal \
+         --overlay --overlay-ro --inaccessible --network-interface --network-bridge --network-macvlan -p --port",
+    )]),
+    leaves("sandbox-exec", VIEW).operands(Operands::Command(0)).options(&[takes("-f -p -n -D")]),
+    leaves("mount umount firejail pivot_root fusermount fusermount3 losetup modprobe insmod rmmod sysctl kexec swapon swapoff newuidmap newgidmap", VIEW)
         .operands(Operands::Command(0)),
     leaves("systemd-run systemd-inhibit systemd-cat dbus-launch", "tells a service manager what to run")
         .operands(Operands::Command(0))
@@ -79,7 +112,13 @@ pub(super) const PROGRAMS: &[Program] = &[
     leaves("open xdg-open gnome-open kde-open", "opens something outside of the box"),
     leaves("code codium cursor windsurf subl idea pycharm webstorm zed", "acts in an editor outside of the box"),
     leaves("flatpak-spawn host-spawn distrobox distrobox-host-exec toolbox wsl wslview cmd.exe powershell.exe", "runs something outside of the box"),
-    leaves("security secret-tool pass keyring gnome-keyring kwallet-query op bw lpass vault 1password age-keygen", "shows passwords"),
+    leaves("op", "shows passwords").verbs(&[leaves("run", "shows passwords")
+        .operands(Operands::Command(0))
+        .options(&[takes("--env-file --account --config --session --encoding --environment")])]),
+    leaves("aws-vault", "shows passwords").verbs(&[leaves("exec", "shows passwords")
+        .operands(Operands::Command(1))
+        .options(&[takes("-d --duration -t --mfa-token --region --prompt --backend")])]),
+    leaves("security secret-tool pass keyring gnome-keyring kwallet-query bw lpass vault 1password age-keygen", "shows passwords"),
     leaves("claude codex aider gemini opencode goose cursor-agent copilot amp crush llm qwen droid cline", "starts another agent"),
     leaves("heeler", "acts on heeler itself"),
     leaves("pm2 supervisord supervisorctl forever monit", "keeps programs running"),

@@ -77,6 +77,8 @@ pub(crate) enum Does {
     RunsVersion,
     /// It may write, or run, more than is known.
     Doubts,
+    /// The same, and the value is a line for a shell.
+    DoubtsLine,
     /// Repositories within the one it works in are looked into, whose settings may name programs;
     /// not with one of these values.
     LooksWithin(&'static [&'static str]),
@@ -88,6 +90,14 @@ pub(crate) enum Does {
     Names,
     /// The value is a setting of git.
     Setting,
+    /// The value is a setting of ssh.
+    SshSetting,
+    /// The value is the program by which rsync reaches another machine.
+    RemoteShell,
+    /// It decides what runs: the value is a line for a shell.
+    Decides(&'static str),
+    /// The value is a file that is written, or a dash for the screen.
+    WritesOrPrints,
     Asks(ConcernKind, &'static str),
 }
 
@@ -132,6 +142,8 @@ pub(crate) enum Operands {
     Lines,
     /// They are names of variables, perhaps with values.
     Names,
+    /// The same, which programs get to see.
+    Exports,
     /// Having any means a change.
     Change,
 }
@@ -185,6 +197,17 @@ pub(crate) enum Special {
     GitConfig,
     GitPush,
     Make,
+    Set,
+    Compiler,
+    Sqlite,
+    Sql,
+    Ssh,
+    Scp,
+    Sftp,
+    Curl,
+    Sudo,
+    Bwrap,
+    Capsh,
 }
 
 pub(crate) const fn reads(names: &'static str) -> Program {
@@ -379,6 +402,26 @@ pub(crate) const fn decides(names: &'static str, why: &'static str) -> Option_ {
         optional: false,
         does: Does::Asks(ConcernKind::Environment, why),
     }
+}
+
+/// With it something else decides what runs, and its value is a line for a shell.
+pub(crate) const fn decides_line(names: &'static str, why: &'static str) -> Option_ {
+    Option_ { names, takes: true, optional: false, does: Does::Decides(why) }
+}
+
+/// The value is a line for a shell, which may run whatever else is said.
+pub(crate) const fn doubts_line(names: &'static str) -> Option_ {
+    Option_ { names, takes: true, optional: false, does: Does::DoubtsLine }
+}
+
+/// The value is a file that is written, or a dash.
+pub(crate) const fn prints(names: &'static str) -> Option_ {
+    Option_ { names, takes: true, optional: false, does: Does::WritesOrPrints }
+}
+
+/// The value is a setting of ssh.
+pub(crate) const fn ssh_setting(names: &'static str) -> Option_ {
+    Option_ { names, takes: true, optional: false, does: Does::SshSetting }
 }
 
 impl Option_ {

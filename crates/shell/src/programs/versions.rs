@@ -13,7 +13,8 @@ pub(super) const PROGRAMS: &[Program] = &[
         redefines("config+set config+edit", "decides what jj runs"),
     ]),
     changes("svn").everywhere(&[
-        decides("--diff-cmd --diff3-cmd --editor-cmd --config-option --config-dir", "decides what svn runs").valued(),
+        decides_line("--diff-cmd --diff3-cmd --editor-cmd", "decides what svn runs"),
+        decides("--config-option --config-dir", "decides what svn runs").valued(),
     ]).verbs(&[
         reads("status st stat info log diff di list ls blame cat help proplist propget"),
         destroys("revert cleanup", "svn throws changes away"),

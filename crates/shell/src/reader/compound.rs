@@ -354,21 +354,38 @@ impl Reader<'_> {
     /// A variable gets a value that is not looked at here.
     pub(super) fn named(&mut self, name: &str, value: Option<&Word>) {
         self.holds(name, value);
-        let is_same = |value: &Word| match value.leading_hole() {
-            Some(hole) => {
-                value.atoms.len() == 1 && hole.kind == HoleKind::Variable(name.to_owned())
-            }
-            None => name == "HOME" && value.known().as_deref() == self.place.home,
-        };
-        if value.is_some_and(is_same) {
+        if value.is_some_and(|value| self.is_same(name, value)) {
             return;
         }
         if environment::renames(name) {
             self.unclear(&format!("{name} makes a word mean something else"));
         } else if let Some(why) = environment::why(name, value) {
             self.concern(ConcernKind::Environment, why);
+            if let Some(line) = environment::line_of(name, value) {
+                self.line_of(&line);
+            }
         } else if environment::may_load(name) {
             self.is_open_ended();
+        }
+    }
+
+    /// Programs get to see a variable: what one that is not known to be harmless has them do, nobody can tell.
+    pub(crate) fn exports(&mut self, name: &str, value: Option<&Word>) {
+        // Where the line gave it another value before, that was asked about.
+        let is_kept = environment::why(name, None).is_some()
+            && value.is_some_and(|value| self.is_same(name, value));
+        if !is_kept && !environment::is_harmless(name, value) {
+            self.is_open_ended();
+        }
+    }
+
+    /// Whether a variable keeps its value.
+    fn is_same(&self, name: &str, value: &Word) -> bool {
+        match value.leading_hole() {
+            Some(hole) => {
+                value.atoms.len() == 1 && hole.kind == HoleKind::Variable(name.to_owned())
+            }
+            None => name == "HOME" && value.known().as_deref() == self.place.home,
         }
     }
 

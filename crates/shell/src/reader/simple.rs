@@ -16,14 +16,22 @@ const IDLE: [&str; 25] = [
     "true", "unset",
 ];
 
+/// Who gets to see a variable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Shell,
+    Programs,
+}
+
 impl Reader<'_> {
     pub(super) fn simple(&mut self, command: &SimpleCommand) {
         let prefix = command.prefix.iter().flat_map(|prefix| &prefix.0);
         let suffix = command.suffix.iter().flat_map(|suffix| &suffix.0);
         let (mut words, mut sources) = (Vec::new(), Vec::new());
         let outer = self.scope.input.clone();
+        let reach = if command.word_or_name.is_some() { Reach::Programs } else { Reach::Shell };
         for item in prefix {
-            self.prefix_item(item);
+            self.prefix_item(item, reach);
         }
         if let Some(name) = &command.word_or_name {
             sources.push(name.value.clone());
@@ -68,10 +76,12 @@ impl Reader<'_> {
         }
     }
 
-    fn prefix_item(&mut self, item: &CommandPrefixOrSuffixItem) {
+    fn prefix_item(&mut self, item: &CommandPrefixOrSuffixItem, reach: Reach) {
         match item {
             CommandPrefixOrSuffixItem::IoRedirect(redirect) => self.redirect(redirect),
-            CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => self.assignment(assignment),
+            CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => {
+                self.assignment(assignment, reach)
+            }
             // Neither parser puts these before the name; if one does, it is not understood.
             CommandPrefixOrSuffixItem::Word(_)
             | CommandPrefixOrSuffixItem::ProcessSubstitution(..) => {
@@ -105,7 +115,7 @@ impl Reader<'_> {
                         words.push(if is_whole { full } else { self.one_word(&word.value) });
                     }
                     AssignmentValue::Array(_) => {
-                        self.assignment(assignment);
+                        self.assignment(assignment, Reach::Shell);
                         words.push(Word::literal(&name_of(assignment)));
                     }
                 }
@@ -118,7 +128,7 @@ impl Reader<'_> {
         }
     }
 
-    fn assignment(&mut self, assignment: &Assignment) {
+    fn assignment(&mut self, assignment: &Assignment, reach: Reach) {
         if let AssignmentName::ArrayElementName(_, index) = &assignment.name {
             self.arithmetic(index);
         }
@@ -127,6 +137,9 @@ impl Reader<'_> {
             AssignmentValue::Scalar(word) => {
                 let value = self.one_word(&word.value);
                 self.names_variable(&name, Some(&value));
+                if reach == Reach::Programs {
+                    self.exports(&name, Some(&value));
+                }
             }
             AssignmentValue::Array(values) => {
                 self.named(&name, None);

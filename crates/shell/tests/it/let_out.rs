@@ -135,7 +135,11 @@ fn plain_uses_are_let_out() {
         ("NODE_ENV=test npm publish", "npm publish"),
         ("GOOS=linux GOARCH=arm64 go list", "go list"),
         ("GOOGLE_CLOUD_PROJECT=x gcloud info", "gcloud info"),
-        ("GHCR_USER=me COR_ID=1 R_BASE=2 gcloud info", "gcloud info"),
+        ("CI=1 LC_ALL=C TZ=UTC DEBUG='*' npm ls", "npm ls"),
+        ("GIT_TRACE=1 GIT_PAGER=cat AWS_PAGER= git log", "git log"),
+        ("env FORCE_COLOR=1 cargo test", "cargo test"),
+        ("A=1; echo $A", "echo"),
+        ("while IFS= read -r line; do echo $line; done", "read | echo"),
         ("dd if=/dev/zero bs=1", "dd"),
     ] {
         assert!(is_let_out(line, rules), "{line} | {rules}");
@@ -163,6 +167,183 @@ fn variables_that_load_something_ask_nothing_and_stay_in_the_box() {
         check_stays(line, rules);
         assert_eq!(read(line, &PLACE).concerns, [], "{line}");
     }
+}
+
+#[test]
+fn a_variable_that_is_not_known_to_be_harmless_stays_in_the_box() {
+    for (line, rules) in [
+        ("AWS_CONFIG_FILE=./evil aws s3 ls", "aws"),
+        ("DOCKER_CONFIG=./evil docker ps", "docker"),
+        ("CLOUDSDK_PYTHON=./evil gcloud info", "gcloud"),
+        ("GREP='rm -rf precious --' zgrep x f.gz", "zgrep"),
+        ("DIFF=./evil zdiff a b", "zdiff"),
+        ("Npm_config_script_shell=./evil npm test", "npm test"),
+        ("PSQLRC=./evil psql -l", "psql"),
+        ("GH_CONFIG_DIR=./evil gh pr list", "gh"),
+        ("TF_CLI_ARGS=-state=x terraform plan", "terraform plan"),
+        ("YARN_YARN_PATH=./evil yarn test", "yarn test"),
+        ("BAT_CONFIG_PATH=./evil bat a", "bat"),
+        ("SSLKEYLOGFILE=/root/.bashrc curl https://x.y", "curl"),
+        ("env PSQLRC=./evil psql -l", "psql"),
+        ("env -i PSQLRC=./evil psql -l", "env | psql"),
+        ("export PSQLRC=./evil; psql -l", "export | psql"),
+        ("PSQLRC=./evil; export PSQLRC; psql -l", "export | psql"),
+        ("declare -gx PSQLRC=./evil; psql -l", "declare | psql"),
+        ("set -ea; PSQLRC=./evil; psql -l", "set | psql"),
+        ("set -o allexport; PSQLRC=./evil; psql -l", "set | psql"),
+    ] {
+        check_stays(line, rules);
+    }
+}
+
+#[test]
+fn a_push_to_a_folder_stays_in_the_box() {
+    for line in [
+        "git push ./srv.git main",
+        "git push ../srv main",
+        "git push /srv/x.git",
+        "git push sub/srv.git",
+        "git push ~/srv",
+        "git push file:///srv/x.git",
+        "git push ext::./evil",
+        "git push evil::x",
+        "git push $X main",
+        "git push -u \"$X\" main",
+        "git push --repo=./srv.git",
+        "git push --repo ./srv.git",
+        "git push . HEAD:x",
+        "git push --receive-pack=./evil origin",
+        "git push --exec ./evil origin",
+        "git send-pack ./srv.git main",
+        "git subtree push --prefix=a ./srv.git main",
+    ] {
+        check_stays(line, "git push | git send-pack | git subtree push");
+    }
+    for line in [
+        "git push",
+        "git push origin main",
+        "git push -u origin HEAD:refs/heads/feature/x",
+        "git push https://example.com/a/b.git main",
+        "git push git@example.com:a/b.git main",
+        "git push ssh://git@example.com/a/b.git",
+        "git push --repo=origin",
+    ] {
+        assert!(is_let_out(line, "git push"), "{line}");
+    }
+}
+
+#[test]
+fn what_is_run_here_to_reach_something_else_stays_in_the_box() {
+    for (line, rules) in [
+        ("ssh -o ProxyCommand=./evil host", "ssh"),
+        ("ssh host -o ProxyCommand=./evil", "ssh"),
+        ("ssh host -oproxycommand=./evil ls", "ssh"),
+        ("ssh -o 'ProxyCommand ./evil' host", "ssh"),
+        ("ssh -o PermitLocalCommand=yes -o LocalCommand=./evil host", "ssh"),
+        ("ssh -o KnownHostsCommand=./evil host", "ssh"),
+        ("ssh -o Include=./evil host", "ssh"),
+        ("ssh -o $X host", "ssh"),
+        ("ssh $X host", "ssh"),
+        ("ssh -F ./evil host", "ssh"),
+        ("ssh -vF./evil host", "ssh"),
+        ("ssh -I ./evil.so host", "ssh"),
+        ("scp -S ./evil a host:", "scp"),
+        ("scp -o ProxyCommand=./evil a host:", "scp"),
+        ("scp -D ./evil a host:", "scp"),
+        ("scp host:a /root/.bashrc", "scp"),
+        ("sftp -S ./evil host:a", "sftp"),
+        ("sftp -D ./evil", "sftp"),
+        ("sftp -b ./evil host:a", "sftp"),
+        ("sftp -o ProxyCommand=./evil host:a", "sftp"),
+        ("sftp host <<< '!./evil'", "sftp"),
+        ("sshpass -p x ssh -o ProxyCommand=./evil host", "sshpass | ssh"),
+        ("rsync -e ./evil a host:b", "rsync"),
+        ("rsync -e 'ssh -o ProxyCommand=./evil' a host:b", "rsync"),
+        ("rsync --rsh=$X a host:b", "rsync"),
+        ("wget --use-askpass=./evil http://x", "wget"),
+        ("gcc -wrapper ./evil,x a.c", "gcc"),
+        ("gcc -fplugin=./evil.so a.c", "gcc"),
+        ("g++ -B./evil a.cc", "g++"),
+        ("gcc -B ./evil a.c", "gcc"),
+        ("gcc -specs=./evil a.c", "gcc"),
+        ("gcc @evil a.c", "gcc"),
+        ("clang -Xclang -load -Xclang ./evil.so a.c", "clang"),
+        ("clang -fpass-plugin=./evil.so a.c", "clang"),
+        ("gcc -Wl,-plugin,./evil.so a.c", "gcc"),
+        ("kubectl get pods --kubeconfig ./kc", "kubectl get"),
+        ("kubectl get pods --kubeconfig=./kc", "kubectl get"),
+        ("sqlite3 db '.shell ./evil'", "sqlite3"),
+        ("sqlite3 db .system\\ ./evil", "sqlite3"),
+        ("sqlite3 db '.import |./evil t'", "sqlite3"),
+        ("sqlite3 db '.load ./evil'", "sqlite3"),
+        ("sqlite3 -cmd '.shell ./evil' db 'select 1'", "sqlite3"),
+        ("sqlite3 db \"select load_extension('./evil')\"", "sqlite3"),
+        ("sqlite3 db <<< '.shell ./evil'", "sqlite3"),
+        ("sqlite3 db < evil", "sqlite3"),
+        ("psql -c '\\! ./evil'", "psql"),
+        ("mysql -e 'system ./evil'", "mysql"),
+        ("mosh --ssh=./evil host", "mosh"),
+        ("aria2c --on-download-complete=./evil http://x", "aria2c"),
+        ("yt-dlp --exec ./evil http://x", "yt-dlp"),
+    ] {
+        check_stays(line, rules);
+    }
+    for (line, rules) in [
+        ("ssh host ls -la", "ssh"),
+        ("ssh -p 22 -i key -o StrictHostKeyChecking=no user@host 'tail -F log'", "ssh"),
+        ("ssh -o UserKnownHostsFile=/dev/null host tail -F log", "ssh"),
+        ("scp -P 22 a user@host:b", "scp"),
+        ("sftp host:a", "sftp"),
+        ("rsync -e 'ssh -p 22' -n host:a host:b", "rsync"),
+        ("wget -qO- http://x", "wget"),
+        ("curl -sS -o - -w '%{http_code}' http://x", "curl"),
+        ("curl -H 'A: b' -d @a -X POST http://x", "curl"),
+        ("gcc -Wall -O2 -Wl,-rpath,x -c a.c", "gcc"),
+        ("kubectl get pods -n x -o json", "kubectl get"),
+        ("sqlite3 -header db 'select 1' .schema", "sqlite3"),
+        ("psql -h host -c 'select 1'", "psql"),
+    ] {
+        let read = read(line, &PLACE);
+        assert!(!read.is_open_ended, "{line}");
+        assert!(is_let_out(line, rules) || !read.writes.is_empty(), "{line} | {rules}");
+    }
+}
+
+#[test]
+fn what_is_fetched_is_written_where_it_says() {
+    for (line, expected) in [
+        ("curl -o /root/.bashrc http://x", "/root/.bashrc"),
+        ("curl -sSLo /root/.bashrc http://x", "/root/.bashrc"),
+        ("curl --output out http://x", "/space/project/out"),
+        ("curl --output-dir /root -O http://x", "/root"),
+        ("curl -c /root/a http://x", "/root/a"),
+        ("curl --cookie-jar=/root/a http://x", "/root/a"),
+        ("curl -D /root/a http://x", "/root/a"),
+        ("curl --dump-header /root/a http://x", "/root/a"),
+        ("curl --trace /root/a http://x", "/root/a"),
+        ("curl --trace-ascii /root/a http://x", "/root/a"),
+        ("curl --stderr /root/a http://x", "/root/a"),
+        ("wget -O /root/.bashrc http://x", "/root/.bashrc"),
+        ("wget -P /root http://x", "/root"),
+        ("wget --directory-prefix=/root http://x", "/root"),
+        ("wget -o /root/a http://x", "/root/a"),
+        ("wget -a /root/a http://x", "/root/a"),
+    ] {
+        assert_eq!(read(line, &PLACE).writes, [expected], "{line}");
+    }
+    for line in [
+        "curl -K evil http://x",
+        "curl --config evil",
+        "curl -w '%output{/root/a}x' http://x",
+        "curl -w @evil http://x",
+        "curl -o '#1' 'http://x/{a,b}'",
+        "wget -e use_askpass=./evil http://x",
+        "wget --execute=x http://x",
+        "wget --config=evil http://x",
+    ] {
+        check_stays(line, "curl | wget");
+    }
+    assert_eq!(read("curl http://x", &PLACE).writes, Vec::<String>::new());
 }
 
 #[test]

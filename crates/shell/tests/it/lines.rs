@@ -227,8 +227,8 @@ fn options_make_the_difference() {
     check(
         "git -c user.name=x -c core.editor=vi commit",
         expect![[r#"
-        runs git -c user.name=x -c core.editor=vi commit
-        Environment: core.editor decides what git runs"#]],
+            runs git -c user.name=x -c core.editor=vi commit | vi
+            Environment: core.editor decides what git runs"#]],
     );
     check(
         "kill %1 $! \"$PID\"; kill $PPID",
@@ -278,8 +278,8 @@ fn assignments_that_decide_what_runs_are_told_from_others() {
     check(
         "BAT_PAGER=./x bat a",
         expect![[r#"
-        runs bat a
-        Environment: BAT_PAGER decides what runs"#]],
+            runs ./x | bat a
+            Environment: BAT_PAGER decides what runs"#]],
     );
     check(
         "HOME=$HOME PATH=\"$PATH\" LANG=C ls",

@@ -1,0 +1,140 @@
+//! Compilers and databases: what their words have them run, load or write besides.
+
+use super::invocation::Invocation;
+use crate::programs::Special;
+use crate::reader::{Input, Reader};
+use crate::word::Word;
+
+/// How options of compilers begin that name a program, a library or a file with more options.
+const OF_COMPILERS: [&str; 20] = [
+    "-wrapper",
+    "-fplugin",
+    "-B",
+    "-specs",
+    "--specs",
+    "-Xclang",
+    "-Xlinker",
+    "-fpass-plugin",
+    "-load",
+    "-iplugindir",
+    "-fuse-ld=/",
+    "-fuse-ld=.",
+    "--ld-path",
+    "-ccc",
+    "--config",
+    "--gcc-",
+    "-Wa,",
+    "-Wp,",
+    "-aux-info",
+    "-fdump",
+];
+
+/// Commands of sqlite3 that only show or format.
+const SHOWING: &str = ".schema .tables .indexes .indices .headers .header .mode .dump .dbinfo .databases .width \
+    .separator .nullvalue .echo .stats .timer .eqp .fullschema .show .version .help .quit .exit .limit .bail \
+    .changes .explain .print .timeout .parameter .param";
+
+/// What SQL calls or says that leaves the database.
+const OUTSIDE_OF_SQL: [&str; 6] =
+    ["load_extension", "writefile", "edit(", "attach", "vacuum into", "fts3_tokenizer"];
+
+impl Reader<'_> {
+    pub(super) fn tools(&mut self, call: &Invocation<'_>) {
+        match call.program.special {
+            Special::Compiler => self.compiler(call),
+            Special::Sqlite => self.sqlite(call),
+            Special::Sql => self.sql(call),
+            _ => {}
+        }
+    }
+
+    fn compiler(&mut self, call: &Invocation<'_>) {
+        for flag in &call.flags {
+            let text = flag.text();
+            let links = text.starts_with("-Wl,");
+            let of_linker = ["plugin", "-load", "Map", ",-o", "@", "script"];
+            if OF_COMPILERS.iter().any(|start| text.starts_with(start))
+                || links && of_linker.iter().any(|part| text.contains(part))
+            {
+                self.is_open_ended();
+            }
+        }
+        if call.operands.iter().any(|word| word.known_prefix().starts_with('@')) {
+            self.is_open_ended();
+        }
+        // A program and its arguments, with commas between.
+        let wrapper = call.value(&["-wrapper"]).and_then(Word::known);
+        if let Some(wrapper) = wrapper {
+            let words: Vec<Word> = wrapper.split(',').map(Word::literal).collect();
+            self.wrapped(&words);
+        }
+    }
+
+    /// The words behind the file, and what it reads, are lines of commands with a dot, and of SQL.
+    fn sqlite(&mut self, call: &Invocation<'_>) {
+        let given = call.operands.iter().skip(1).copied().chain(call.values(&["-cmd", "--cmd"]));
+        let mut texts: Vec<Word> = given.cloned().collect();
+        match self.scope.input.clone() {
+            Input::Text(text, _) => texts.push((*text).clone()),
+            // Without SQL it reads some, from whatever it is given.
+            _ if texts.is_empty() => self.is_open_ended(),
+            _ => {}
+        }
+        for word in texts {
+            if word.known().is_none() {
+                self.is_open_ended();
+            }
+            word.text().lines().for_each(|line| self.line_of_sqlite(line.trim()));
+        }
+    }
+
+    fn line_of_sqlite(&mut self, line: &str) {
+        let lower = line.to_lowercase();
+        if !line.starts_with('.') {
+            if OUTSIDE_OF_SQL.iter().any(|part| lower.contains(part)) {
+                self.is_open_ended();
+            }
+            return;
+        }
+        let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        if SHOWING.split_ascii_whitespace().any(|showing| showing == name) {
+            return;
+        }
+        self.is_open_ended();
+        // Names may be cut short; words in quotes are put together again for the shell.
+        let runs =
+            [".shell", ".system"].iter().any(|full| name.len() > 2 && full.starts_with(name));
+        let piped = rest.split_once('|').map(|(_, line)| line.trim_matches(['"', '\'']));
+        if let Some(line) = if runs { Some(rest) } else { piped } {
+            self.line_of(&Word::literal(line));
+        }
+    }
+
+    /// A backslash in what it is told may run a program of this machine, and `system` of mysql.
+    fn sql(&mut self, call: &Invocation<'_>) {
+        let names = ["-c", "--command", "-e", "--execute", "-v", "--set", "--variable"];
+        let given = call.operands.iter().copied().chain(call.values(&names));
+        let mut texts: Vec<Word> = given.cloned().collect();
+        if let Input::Text(text, _) = self.scope.input.clone() {
+            texts.push((*text).clone());
+        }
+        let says_more = |word: &Word| {
+            let text = word.text().to_lowercase();
+            text.contains(['\\', '`'])
+                || text.contains("system")
+                || text.contains("pager")
+                || text.contains("tee ")
+                || text.contains("source")
+        };
+        for word in texts.iter().filter(|word| says_more(word)) {
+            self.is_open_ended();
+            for line in word.text().split(['\n', ';']) {
+                let line = line.trim();
+                let runs = line.split_once("\\!").map(|(_, line)| line);
+                if let Some(line) = runs.or_else(|| line.strip_prefix("system ")) {
+                    self.line_of(&Word::literal(line));
+                }
+            }
+        }
+    }
+}

@@ -10,7 +10,8 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("npm").everywhere(&[
         takes("--prefix -C -w --workspace --registry --loglevel --userconfig"),
         escapes("-g --global", "puts programs into the user's folders"),
-        doubts("--script-shell --node-options --git --editor --viewer --browser --shell --init-module --globalconfig").valued(),
+        doubts("--node-options --shell --init-module --globalconfig").valued(),
+        doubts_line("--script-shell --git --editor --viewer --browser"),
         writes("--cache --logs-dir"),
     ]).verbs(&[
         reads("ls list ll la help root prefix bin explain why pkg+get fund query sbom"),
@@ -22,16 +23,18 @@ pub(super) const PROGRAMS: &[Program] = &[
         changes("explore").operands(Operands::Command(1)).special(Special::OwnShell),
         changes("pack").options(&[writes("--pack-destination")]),
     ]),
+    // What these list, they ask the folder's `.pnpmfile.cjs` about.
     changes("pnpm").special(Special::Runner).options(&[takes("--filter -F -C --dir")]).verbs(&[
-        reads("list ls why root bin licenses"),
+        changes("list ls why root bin licenses"),
         leaves("install i add update up upgrade remove rm uninstall un link import fetch audit outdated self-update env setup", DOWNLOADS),
         leaves("publish login logout", PUBLISHES),
         changes("exec").operands(Operands::Command(0)).options(&[runs_line("-c --shell-mode")]),
         changes("dlx").operands(Operands::Command(0)).options(&[takes("--package"), runs_line("-c --shell-mode")]),
         changes("run test start build lint typecheck dev pack rebuild prune store create init deploy patch"),
     ]),
+    // The folder's settings name the yarn that runs.
     changes("yarn yarnpkg").special(Special::Runner).verbs(&[
-        reads("list why info versions bin licenses"),
+        changes("list why info versions bin licenses"),
         leaves("install add remove up upgrade upgrade-interactive import dedupe audit outdated global link set plugin self-update", DOWNLOADS),
         leaves("publish npm login logout owner team tag", PUBLISHES),
         changes("exec").operands(Operands::Command(0)),
@@ -43,7 +46,16 @@ pub(super) const PROGRAMS: &[Program] = &[
         takes("-p --package -w --workspace"),
         runs_line("-c --call"),
     ]),
-    changes("corepack fnm nvm volta n").verbs(&[
+    changes("corepack fnm volta").verbs(&[
+        changes("exec run").operands(Operands::Command(0)).options(&[takes(
+            "--using --node --npm --pnpm --yarn --log-level --node-dist-mirror --fnm-dir --arch",
+        )]),
+        leaves("install prepare use enable pin latest lts", "downloads or decides which program runs"),
+        reads("list ls current which"),
+    ]),
+    // The version stands before the command.
+    changes("nvm n").verbs(&[
+        changes("exec").operands(Operands::Command(1)),
         leaves("install prepare use enable pin latest lts", "downloads or decides which program runs"),
         reads("list ls current which"),
     ]),
@@ -69,13 +81,24 @@ pub(super) const PROGRAMS: &[Program] = &[
         reads("list"),
     ]),
     changes("poetry").options(&[takes("-C --directory -P --project")]).verbs(&[
-        reads("show check version env+info env+list about"),
+        // Each of them loads the plugins of the folder.
+        changes("show check version env+info env+list about"),
         leaves("install add remove update lock publish self search source cache", DOWNLOADS),
         changes("run").operands(Operands::Command(0)),
         changes("shell").special(Special::OwnShell),
         changes("build new init export config env"),
     ]),
-    leaves("conda mamba micromamba pixi twine easy_install ensurepip", DOWNLOADS),
+    leaves("conda mamba micromamba pixi", DOWNLOADS).verbs(&[
+        leaves("run", DOWNLOADS).operands(Operands::Command(0)).options(&[takes(
+            "-n --name -p --prefix --cwd -r --root-prefix --rc-file --log-level -e --environment --manifest-path -a --attach",
+        )]),
+    ]),
+    changes("pyenv rbenv nodenv goenv jenv").verbs(&[
+        changes("exec").operands(Operands::Command(0)),
+        leaves("install uninstall update", "downloads or decides which program runs"),
+        redefines("global local shell rehash init", "decides which program runs"),
+    ]),
+    leaves("twine easy_install ensurepip", DOWNLOADS),
     changes("hatch pdm rye").verbs(&[
         leaves("add remove install update lock sync publish self python", DOWNLOADS),
         changes("run").operands(Operands::Command(0)),
@@ -88,13 +111,16 @@ pub(super) const PROGRAMS: &[Program] = &[
         changes("build unpack check"),
     ]),
     changes("bundle bundler").verbs(&[
-        reads("list show info check licenses platform env version"),
+        reads("version"),
+        // The Gemfile is a program.
+        changes("list show info check licenses platform env"),
         leaves("install update add remove lock package cache outdated publish", DOWNLOADS),
         changes("exec e").operands(Operands::Command(0)).options(&[flag("--keep-file-descriptors")]),
         changes("config config+set open init gem binstubs clean doctor pristine viz"),
     ]),
     changes("composer").options(&[takes("-d --working-dir")]).verbs(&[
-        reads("show info licenses validate depends why why-not prohibits status check-platform-reqs"),
+        // Each of them loads the plugins of the folder.
+        changes("show info licenses validate depends why why-not prohibits status check-platform-reqs"),
         leaves("install i update u upgrade require remove create-project global self-update selfupdate outdated audit search archive reinstall bump", DOWNLOADS),
         changes("run-script run exec dump-autoload dumpautoload init test config clear-cache"),
     ]),

@@ -186,6 +186,16 @@ pub(super) const PROGRAMS: &[Program] = &[
          -E --env --workdir --delay-run --filter-file --ignore-file --stop-signal --stop-timeout --fs-events",
     )]),
     changes("nodemon").options(&[runs_line("-x --exec"), takes("-w --watch -e --ext -i --ignore -d --delay")]),
+    changes("retry").operands(Operands::Command(0)).options(&[takes(
+        "-d --delay -m --message -t --times -u --until -w --while -s --sleep -n --tries --min --max --backoff",
+    )]),
+    changes("chamber").verbs(&[changes("exec").operands(Operands::CommandAfter("--"))]),
+    changes("doppler infisical teller").verbs(&[changes("run").operands(Operands::Command(0)).options(&[
+        runs_line("--command"),
+        takes("-p --project -c --config --env --path -t --token --projectId --domain --scope"),
+    ])]),
+    changes("sops").verbs(&[changes("exec-env").operands(Operands::Line(1)), changes("exec-file").operands(Operands::Line(1))]),
+    changes("guix").verbs(&[changes("shell environment").operands(Operands::CommandAfter("--"))]),
     changes("chronic ifne errno cronic").operands(Operands::Command(0)),
     changes("cross-env env-cmd").operands(Operands::Rest).special(Special::Env).options(&[takes(
         "-e --environments -f --file -r --rc-file",
@@ -208,7 +218,9 @@ pub(super) const PROGRAMS: &[Program] = &[
     ]),
     changes("mise rtx").verbs(&[
         changes("exec x").operands(Operands::CommandAfter("--")).options(&[runs_line("-c --command")]),
-        reads("ls list current where which version doctor"),
+        reads("version"),
+        // The settings of a folder hold templates that run programs.
+        changes("ls list current where which doctor"),
         redefines("use trust set settings link reshim", "mise decides which program runs"),
         leaves("install upgrade plugins", "mise downloads"),
     ]),

@@ -95,8 +95,7 @@ impl<'w> Invocation<'w> {
                 break;
             } else if call.operands_before_dashes.is_none()
                 && text == "--"
-                // What has long options with one dash, such as `find`, heeds them behind it, too.
-                && call.style == Style::Gnu
+                // Some, such as `find`, take it for an option that is none.
                 && exact(&text, &known).is_none()
                 && word.known().is_some()
             {

@@ -110,6 +110,19 @@ impl Reader<'_> {
         if call.values(&["-w", "--write-out"]).any(says_more) {
             self.is_open_ended();
         }
+        // To the address of a file it writes, a key may lie behind a library, and `--expand-output` makes up
+        // a name.
+        let is_file = |word: &Word| {
+            word.known_prefix().to_lowercase().starts_with("file:") || word.leading_hole().is_some()
+        };
+        let mut addresses = call.operands.iter().copied().chain(call.values(&["--url"]));
+        let is_library = |word: &Word| word.known_prefix().to_lowercase().starts_with("pkcs11:");
+        if call.has_option(&["-T", "--upload-file"]) && addresses.any(is_file)
+            || call.values(&["-E", "--cert", "--key"]).any(is_library)
+            || call.flags.iter().any(|flag| flag.text().starts_with("--expand-"))
+        {
+            self.is_open_ended();
+        }
     }
 
     /// The program by which rsync reaches another machine, perhaps with arguments.

@@ -35,7 +35,16 @@ impl Reader<'_> {
         let rest = &call.rest[assignments..];
         let goes_on = rest.first().is_some_and(|word| word.known_prefix().starts_with('-'));
         if assignments == 0 || !goes_on || call.operands_before_dashes.is_some() {
-            return self.wrapped(rest);
+            self.wrapped(rest);
+            let is_shell = |flag: &&Word| {
+                let text = flag.text();
+                matches!(text.as_str(), "--shell" | "--login")
+                    || !text.starts_with("--") && text.contains(['s', 'i'])
+            };
+            if call.flags.iter().any(is_shell) {
+                self.own_shell(call, rest);
+            }
+            return;
         }
         let behind = Invocation::read(call.program, rest);
         for given in &behind.options {

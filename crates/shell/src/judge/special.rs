@@ -192,7 +192,7 @@ impl Reader<'_> {
     }
 
     /// Where no command follows, it starts a shell.
-    fn own_shell(&mut self, call: &Invocation<'_>, words: &[Word]) {
+    pub(super) fn own_shell(&mut self, call: &Invocation<'_>, words: &[Word]) {
         let has_line = call.options.iter().any(|given| given.does == Does::RunsLine);
         if words.is_empty() && !has_line {
             self.changes();

@@ -6,7 +6,7 @@ use crate::reader::{Input, Reader};
 use crate::word::Word;
 
 /// How options of compilers begin that name a program, a library or a file with more options.
-const OF_COMPILERS: [&str; 20] = [
+const OF_COMPILERS: [&str; 22] = [
     "-wrapper",
     "-fplugin",
     "-B",
@@ -27,16 +27,31 @@ const OF_COMPILERS: [&str; 20] = [
     "-Wp,",
     "-aux-info",
     "-fdump",
+    "-fdiagnostics-add-output",
+    "-fdiagnostics-set-output",
 ];
 
 /// Commands of sqlite3 that only show or format.
 const SHOWING: &str = ".schema .tables .indexes .indices .headers .header .mode .dump .dbinfo .databases .width \
     .separator .nullvalue .echo .stats .timer .eqp .fullschema .show .version .help .quit .exit .limit .bail \
-    .changes .explain .print .timeout .parameter .param";
+    .changes .explain .print .timeout";
 
 /// What SQL calls or says that leaves the database.
-const OUTSIDE_OF_SQL: [&str; 6] =
-    ["load_extension", "writefile", "edit(", "attach", "vacuum into", "fts3_tokenizer"];
+const OUTSIDE_OF_SQL: [&str; 10] = [
+    "copy ",
+    "install ",
+    "load ",
+    "export database",
+    "load_extension",
+    "writefile",
+    "edit(",
+    "attach",
+    "vacuum into",
+    "fts3_tokenizer",
+];
+
+/// Commands of mysql that run something of this machine, or read or write its files.
+const OF_MYSQL: [&str; 6] = ["system", "source", "pager", "tee", "edit", "load"];
 
 impl Reader<'_> {
     pub(super) fn tools(&mut self, call: &Invocation<'_>) {
@@ -62,6 +77,14 @@ impl Reader<'_> {
         if call.operands.iter().any(|word| word.known_prefix().starts_with('@')) {
             self.is_open_ended();
         }
+        let of_rust = ["linker", "link-", "dlltool", "backend", "plugin", "llvm-args", "profile"];
+        let names_more = |word: &Word| {
+            let text = word.text();
+            word.known().is_none() || of_rust.iter().any(|part| text.contains(part))
+        };
+        if call.values(&["-C", "--codegen", "-Z"]).any(names_more) {
+            self.is_open_ended();
+        }
         // A program and its arguments, with commas between.
         let wrapper = call.value(&["-wrapper"]).and_then(Word::known);
         if let Some(wrapper) = wrapper {
@@ -72,10 +95,13 @@ impl Reader<'_> {
 
     /// The words behind the file, and what it reads, are lines of commands with a dot, and of SQL.
     fn sqlite(&mut self, call: &Invocation<'_>) {
-        let given = call.operands.iter().skip(1).copied().chain(call.values(&["-cmd", "--cmd"]));
+        let given = call.operands.iter().skip(1).copied().chain(call.values(&["-cmd", "-c", "-s"]));
         let mut texts: Vec<Word> = given.cloned().collect();
         match self.scope.input.clone() {
             Input::Text(text, _) => texts.push((*text).clone()),
+            _ if call.flags.iter().any(|flag| flag.text().starts_with("-A")) => {
+                self.is_open_ended()
+            }
             // Without SQL it reads some, from whatever it is given.
             _ if texts.is_empty() => self.is_open_ended(),
             _ => {}
@@ -118,23 +144,31 @@ impl Reader<'_> {
         if let Input::Text(text, _) = self.scope.input.clone() {
             texts.push((*text).clone());
         }
-        let says_more = |word: &Word| {
-            let text = word.text().to_lowercase();
-            text.contains(['\\', '`'])
-                || text.contains("system")
-                || text.contains("pager")
-                || text.contains("tee ")
-                || text.contains("source")
-        };
-        for word in texts.iter().filter(|word| says_more(word)) {
-            self.is_open_ended();
-            for line in word.text().split(['\n', ';']) {
-                let line = line.trim();
-                let runs = line.split_once("\\!").map(|(_, line)| line);
-                if let Some(line) = runs.or_else(|| line.strip_prefix("system ")) {
-                    self.line_of(&Word::literal(line));
-                }
+        for word in texts {
+            if word.known().is_none() {
+                self.is_open_ended();
             }
+            word.text().split(['\n', ';']).for_each(|line| self.line_of_sql(line.trim()));
+        }
+    }
+
+    fn line_of_sql(&mut self, line: &str) {
+        let first = line.split(char::is_whitespace).next().unwrap_or_default().to_lowercase();
+        let is_shown = |rest: &str| {
+            let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            let name = &rest[..end.unwrap_or(rest.len())];
+            name.starts_with('d')
+                || matches!(name, "l" | "list" | "x" | "z" | "q" | "h" | "timing" | "conninfo")
+        };
+        if line.contains('`')
+            || OF_MYSQL.contains(&first.as_str())
+            || line.split('\\').skip(1).any(|rest| !is_shown(rest))
+        {
+            self.is_open_ended();
+        }
+        let told = line.split_once("\\!").map(|(_, told)| told);
+        if let Some(told) = told.or_else(|| line.strip_prefix("system ")) {
+            self.line_of(&Word::literal(told));
         }
     }
 }

@@ -28,9 +28,9 @@ pub(super) const PROGRAMS: &[Program] = &[
         changes("new init").operands(Operands::Write(0)).options(&[takes("--vcs --edition --name --registry")]),
         changes("clean build b check c test t run r bench doc d clippy fmt fix package remove rm nextest expand xtask miri llvm-cov deny audit machete udeps insta mutants hack"),
     ]),
-    reads("rustc").options(&[
+    reads("rustc").special(Special::Compiler).options(&[
         writes("-o --out-dir"),
-        takes("--crate-type --crate-name --edition --emit --print -C --codegen -A -W -D -F -L -l --cfg --target --extern"),
+        takes("--crate-type --crate-name --edition --emit --print -C --codegen -Z -A -W -D -F -L -l --cfg --target --extern"),
         alters("-O -g --test"),
     ]).operands(Operands::Change),
     changes("rustup").verbs(&[
@@ -59,10 +59,12 @@ pub(super) const PROGRAMS: &[Program] = &[
         .long_options()
         .special(Special::Compiler)
         .options(&[
+            flag("--"),
             writes("-o -MF"),
             takes("-I -L -l -D -U -x -include -isystem -MT -MQ -T -wrapper -B -Xclang -Xlinker"),
         ]),
     changes("ld ld.lld gold lld mold as nasm yasm").long_options().options(&[
+        flag("--"),
         writes("-o -Map"),
         doubts("-plugin -load-pass-plugin").valued(),
         takes("-I -L -l -T"),

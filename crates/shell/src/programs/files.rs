@@ -37,6 +37,8 @@ pub(super) const PROGRAMS: &[Program] = &[
     reads("file").options(&[alters("-C --compile"), takes("-m --magic-file -F --separator -f --files-from -e")]),
     reads("xxd").operands(Operands::Write(1)),
     reads("find gfind").long_options().options(&[
+        // It ends nothing: what stands behind it is an action all the same.
+        flag("--"),
         runs_rest("-exec -execdir -ok -okdir"),
         loses("-delete", "find -delete removes files for good"),
         writes("-fprint -fprint0 -fls -fprintf"),
@@ -112,7 +114,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         .everywhere(&[only_reads("-l")]),
     // To these `-l` is something else.
     changes("lz4 pbzip2").operands(Operands::Write(0)).options(PACKED),
-    reads("zcat bzcat xzcat gzcat lzcat zless zmore zgrep zegrep zdiff"),
+    reads("zcat bzcat xzcat gzcat lzcat zgrep zegrep zdiff"),
     reads("zstdcat").options(&[writes("-o"), alters("--rm")]),
     changes("cpio").options(&[writes("-O -F --file"), enters("-D --directory"), takes("-H --format -R --owner"), runs_program("--rsh-command")]),
     changes("ar ranlib").options(&[

@@ -24,11 +24,11 @@ pub(super) const PROGRAMS: &[Program] = &[
             escapes("-p -pid --pid", "reaches into another process").valued(),
         ])
         .long_options(),
-    changes("sqlite3").special(Special::Sqlite).long_options().options(&[
-        doubts("-init -vfs").valued(),
-        takes("-cmd -separator -newline -nullvalue -maxsize -mmap -lookaside -pagecache"),
+    changes("sqlite3 duckdb").special(Special::Sqlite).long_options().options(&[
+        flag("--"),
+        doubts("-init -vfs -f").valued(),
+        takes("-cmd -c -s -separator -newline -nullvalue -maxsize -mmap -lookaside -pagecache"),
     ]),
-    changes("duckdb"),
     changes("gcore dlv delve jstack jmap jcmd py-spy bpftrace bpftool").options(&[escapes(
         "-p --pid",
         "reaches into another process",

@@ -16,8 +16,8 @@ const SSH: &[Option_] = &[
 pub(super) const PROGRAMS: &[Program] = &[
     leaves("curl", REQUESTS).special(Special::Curl).options(&[
         prints("-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr --libcurl"),
-        writes("--output-dir --etag-save --hsts --alt-svc"),
-        doubts("-K --config --unix-socket --abstract-unix-socket --engine").valued(),
+        writes("--output-dir --etag-save --hsts --alt-svc --ssl-sessions"),
+        doubts("-K --config --proto-default --unix-socket --abstract-unix-socket --engine").valued(),
         takes(
             "-A --user-agent -b --cookie -C --continue-at -d --data --data-ascii --data-binary --data-raw \
              --data-urlencode --json -e --referer -E --cert -F --form --form-string -H --header -h --help \
@@ -25,7 +25,7 @@ pub(super) const PROGRAMS: &[Program] = &[
              -U --proxy-user -w --write-out -x --proxy -X --request -y --speed-time -Y --speed-limit \
              -z --time-cond --connect-timeout --retry --retry-delay --retry-max-time --limit-rate --max-redirs \
              --max-filesize --resolve --connect-to --cacert --capath --key --url --interface --proto \
-             --proto-default --proto-redir --ciphers --noproxy --netrc-file --dns-servers --etag-compare \
+             --proto-redir --ciphers --noproxy --netrc-file --dns-servers --etag-compare \
              --oauth2-bearer --aws-sigv4 --keepalive-time --local-port --preproxy --socks5 --socks5-hostname \
              --socks4 --socks4a --url-query --variable --parallel-max --rate --tls-max --tls13-ciphers --pass",
         ),
@@ -36,7 +36,7 @@ pub(super) const PROGRAMS: &[Program] = &[
             "-P --directory-prefix --save-cookies --warc-file --warc-tempdir --rejected-log --hsts-file --stats-dns \
              --stats-site --stats-server --stats-tls --stats-ocsp",
         ),
-        doubts("-e --execute --config").valued(),
+        doubts("-e --execute --config --plugin --local-plugin --plugin-dirs --plugin-opt").valued(),
         doubts_line("--use-askpass --use-askpass-program"),
         takes(
             "-i --input-file -t --tries -T --timeout -U --user-agent -Q --quota -w --wait -l --level -A --accept \
@@ -118,7 +118,15 @@ pub(super) const PROGRAMS: &[Program] = &[
         takes("-e --execute -h --host -P --port -u --user -D --database -S --socket"),
         flag("-p --password").attached(),
     ]),
-    leaves("pg_dump pg_restore createdb dropdb mysqldump mysqladmin mongo mongosh redis-cli clickhouse-client cqlsh sqlcmd influx", "talks to a database"),
+    leaves("pg_dump pg_dumpall pg_restore", "talks to a database").options(&[
+        prints("-f --file"),
+        takes("-d --dbname -h --host -p --port -U --username -t --table -n --schema -F --format -j --jobs"),
+    ]),
+    leaves("mysqldump", "talks to a database").options(&[
+        writes("-r --result-file -T --tab"),
+        doubts("--plugin-dir --defaults-file --defaults-extra-file --default-auth").valued(),
+    ]),
+    leaves("createdb dropdb mysqladmin mongo mongosh redis-cli clickhouse-client cqlsh sqlcmd influx", "talks to a database"),
     leaves("ansible ansible-playbook ansible-pull ansible-galaxy salt puppet chef knife", "changes other machines"),
     leaves("ngrok cloudflared tailscale wg wg-quick openvpn localtunnel", "opens a way in from outside"),
     changes("terraform tofu terragrunt").options(&[enters("-chdir --chdir")]).verbs(&[

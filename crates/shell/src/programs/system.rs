@@ -33,18 +33,18 @@ pub(super) const PROGRAMS: &[Program] = &[
             runs_line("-c --command"),
         ]),
     // The user stands before the command, or before an option that holds it.
-    leaves("su gosu su-exec", "asks for other rights").operands(Operands::Command(1)).options(&[
+    leaves("su gosu su-exec", "asks for other rights").operands(Operands::Command(1)).special(Special::OwnShell).options(&[
         takes("-g --group -G --supp-group -w --whitelist-environment"),
         runs_program("-s --shell"),
         runs_line("-c --command --session-command"),
     ]),
-    leaves("runuser", "asks for other rights").operands(Operands::Command(1)).options(&[
+    leaves("runuser", "asks for other rights").operands(Operands::Command(1)).special(Special::OwnShell).options(&[
         command_next("-u --user"),
         takes("-g --group -G --supp-group -w --whitelist-environment"),
         runs_program("-s --shell"),
         runs_line("-c --command --session-command"),
     ]),
-    leaves("run0", "asks for other rights").operands(Operands::Command(0)).options(&[takes(
+    leaves("run0", "asks for other rights").operands(Operands::Command(0)).special(Special::OwnShell).options(&[takes(
         "-u --user -g --group -D --chdir --unit --property --description --slice --nice --setenv --background \
          --machine --shell-prompt-prefix",
     )]),
@@ -58,6 +58,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     leaves("sg", "changes rights").operands(Operands::Line(1)).options(&[runs_line("-c")]),
     leaves("chroot", "changes what the system shows to programs")
         .operands(Operands::Command(1))
+        .special(Special::OwnShell)
         .options(&[takes("--userspec --groups")]),
     leaves("unshare", VIEW).operands(Operands::Command(0)).special(Special::OwnShell).options(&[
         takes(

@@ -55,7 +55,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         takes("--arg --argjson --slurpfile --rawfile --indent -f --from-file -L"),
         edits("-i --inplace --in-place", 1),
     ]),
-    reads("less more most pg").special(Special::Less).options(&[
+    reads("less more most pg zless zmore xzless bzless lzless zstdless").special(Special::Less).options(&[
         takes("-p --pattern -t -T -x -y -b -h -j -z -#"),
         writes("-o -O --log-file --LOG-FILE"),
         alters("-k --lesskey-file --lesskey-src --lesskey-content").valued(),
@@ -74,7 +74,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("vim vi nvim ex view rvim gvim vimdiff emacs emacsclient nano pico micro helix hx kak joe ed red"),
     reads("iconv").options(&[takes("-f --from-code -t --to-code"), writes("-o --output")]),
     reads("envsubst gettext yamllint hadolint shellcheck").options(&[writes("--output -o")]),
-    reads("xmllint").long_options().options(&[writes("-output -o"), doubts("-shell")]),
+    reads("xmllint").long_options().options(&[flag("--"), writes("-output -o"), doubts("-shell")]),
     reads("tidy").options(&[
         // It ends no options.
         flag("--"),

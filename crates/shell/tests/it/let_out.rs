@@ -282,6 +282,12 @@ fn what_is_run_here_to_reach_something_else_stays_in_the_box() {
         ("sqlite3 db < evil", "sqlite3"),
         ("psql -c '\\! ./evil'", "psql"),
         ("mysql -e 'system ./evil'", "mysql"),
+        ("mysql -e 'select 1; source evil'", "mysql"),
+        ("psql -c 'select 1 \\g |./evil'", "psql"),
+        ("duckdb -c 'copy (select 1) to 'x''", "duckdb"),
+        ("sqlite3 db -Axf evil", "sqlite3"),
+        ("rustc -C linker=./evil a.rs", "rustc"),
+        ("rustc -Clinker=./evil a.rs", "rustc"),
         ("mosh --ssh=./evil host", "mosh"),
         ("aria2c --on-download-complete=./evil http://x", "aria2c"),
         ("yt-dlp --exec ./evil http://x", "yt-dlp"),
@@ -301,7 +307,9 @@ fn what_is_run_here_to_reach_something_else_stays_in_the_box() {
         ("gcc -Wall -O2 -Wl,-rpath,x -c a.c", "gcc"),
         ("kubectl get pods -n x -o json", "kubectl get"),
         ("sqlite3 -header db 'select 1' .schema", "sqlite3"),
-        ("psql -h host -c 'select 1'", "psql"),
+        ("psql -h host -c 'select source, system from pages'", "psql"),
+        ("psql -c '\\dt+ a.*'", "psql"),
+        ("rustc -C opt-level=3 -o a a.rs", "rustc"),
     ] {
         let read = read(line, &PLACE);
         assert!(!read.is_open_ended, "{line}");
@@ -337,11 +345,15 @@ fn what_is_fetched_is_written_where_it_says() {
         "curl -w '%output{/root/a}x' http://x",
         "curl -w @evil http://x",
         "curl -o '#1' 'http://x/{a,b}'",
+        "curl -T evil file:///root/.bashrc",
+        "curl -T evil --proto-default file /root/.bashrc",
+        "curl --variable a=/root/b --expand-output '{{a}}' http://x",
+        "wget2 --local-plugin=./evil.so http://x",
         "wget -e use_askpass=./evil http://x",
         "wget --execute=x http://x",
         "wget --config=evil http://x",
     ] {
-        check_stays(line, "curl | wget");
+        check_stays(line, "curl | wget | wget2");
     }
     assert_eq!(read("curl http://x", &PLACE).writes, Vec::<String>::new());
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::found::{Path, Seen};
-use super::{Check, Found, Spot, words};
+use super::{Check, Found, NAME_STEPS, Spot, words};
 use crate::keyword::{Demand, Fields, Keyword};
 use crate::problem::shortened;
 
@@ -81,6 +81,9 @@ impl<'s> Check<'s> {
         found: &mut Found<'v>,
         seen: &mut Seen<'v>,
     ) {
+        if !self.take(fields.len() * NAME_STEPS) {
+            return;
+        }
         let mut others = Vec::new();
         for (name, field) in fields {
             let mut is_known = false;

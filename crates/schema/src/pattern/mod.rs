@@ -31,10 +31,10 @@ const BYTES_OF_MATCHING_MAX: usize = 64 * 1024 * 1024;
 const WEIGHT_A_STEP: usize = 16;
 /// The steps back in a match are the fewer the heavier a pattern is, as each may go through all of
 /// the text; but so many even the heaviest may take.
-const STEPS_BACK_BY_WEIGHT: usize = 20_000;
-const STEPS_BACK_MIN: usize = 500;
+const STEPS_BACK_BY_WEIGHT: usize = 5_000;
+const STEPS_BACK_MIN: usize = 250;
 /// Where these are not enough, and others are left, it is tried again with so many times as many.
-const STEPS_BACK_GROWTH: usize = 4;
+const STEPS_BACK_GROWTH: usize = 2;
 /// One in so many steps back goes through all of the text.
 const STEPS_BACK_A_SCAN: usize = 16;
 /// The most weight of all patterns of a schema.
@@ -161,6 +161,10 @@ impl Translated {
     /// What it costs to look for it in a text, in the steps of a check, with so many steps back at most.
     fn steps(&self, text: &str, steps_back: usize) -> usize {
         let length = text.len() + 1;
+        // Nothing goes further than what it weighs, from each place and after each step back.
+        if self.looks && !self.is_endless {
+            return length.saturating_add(steps_back).saturating_mul(self.weight) / WEIGHT_A_STEP;
+        }
         let scans = if self.looks { steps_back / STEPS_BACK_A_SCAN } else { 1 };
         // What is looked for again and again needs no step back for it. Where groups keep what they
         // find, it goes as slowly as everything else.

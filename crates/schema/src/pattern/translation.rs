@@ -40,6 +40,8 @@ pub(super) struct Translated {
     pub(super) matching_bytes: usize,
     /// It looks around, or back at what was found, which is done by going back step by step.
     pub(super) looks: bool,
+    /// It may take up all of a text, or look around for that much.
+    pub(super) is_endless: bool,
     /// It looks around again and again, each time as far as there is text.
     pub(super) looks_far: bool,
     /// Groups keep what they find.
@@ -78,6 +80,7 @@ pub(super) fn translated(text: &str) -> Result<Translated, String> {
         weight: group.weight,
         matching_bytes: whole_bytes.saturating_add(parts_bytes),
         looks: group.looks,
+        is_endless: group.is_endless,
         looks_far,
         looks_back,
     })

@@ -86,6 +86,74 @@ fn long_ways_and_many_ways_are_given_up() {
 }
 
 #[test]
+fn a_check_is_soon_given_up_with_its_second_look() {
+    // Many times the two looks at a value that the steps allow, and far less than ten million steps
+    // would take, however slow the machine is.
+    let either = |next: Value| json!({"anyOf": [next, next]});
+    let ways = chain(40, either, json!({"type": "string"}));
+    let answer = json!({"a": 1});
+    let ways = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/0"}}, "$defs": ways["$defs"]});
+    let around = json!({"properties": {"a": {"type": "string", "pattern": r"^(?=(a+)+$)(?!b)\1"}}});
+    let text = json!({"a": "a".repeat(40) + "!"});
+    for (schema, value) in [(ways, answer), (around, text)] {
+        let started = std::time::Instant::now();
+        given_up(&schema, &value);
+        assert!(started.elapsed().as_secs() < 3, "{:?}", started.elapsed());
+    }
+}
+
+#[test]
+fn what_is_wrong_is_told_though_not_all_of_it_can_be_looked_at() {
+    let either = |next: Value| json!({"anyOf": [next, next]});
+    let slow = chain(40, either, json!({"type": "string"}));
+    let schema = json!({"required": ["b"], "properties": {"a": {"$ref": "#/$defs/0"}},
+        "$defs": slow["$defs"]});
+    let schema = Schema::new(&schema).unwrap();
+    let value = json!({"a": 1});
+    let problems = schema.problems(&value);
+    assert_eq!(problems.len(), 1);
+    assert_eq!(problems[0].to_string(), r#""b" is a required property"#);
+}
+
+#[test]
+fn large_documents_of_the_published_schemas_are_checked() {
+    let published = |name: &str| {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/");
+        let text = std::fs::read_to_string(format!("{folder}{name}.schema.json")).unwrap();
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    let settings = Schema::new(&published("settings")).unwrap();
+    let rules: Vec<String> = (0..5_000).map(|rule| format!("Bash(make target-{rule} *)")).collect();
+    let hook = json!({"matcher": "Bash", "hooks": [{"type": "command", "command": "./guard.sh"}]});
+    let value = json!({
+        "permissions": {"allow": rules, "deny": rules},
+        "hooks": {"PreToolUse": vec![hook; 1_000]},
+    });
+    assert_eq!(told(&settings, &value), "");
+    let value = json!({"permissions": {"allow": rules, "deny": [1]}});
+    assert_ne!(told(&settings, &value), "");
+    // An event that holds a list of things, each one of several kinds, and one of a long text.
+    let events = Schema::new(&published("events")).unwrap();
+    let text = json!({"text": {"text": "a few words ".repeat(10)}});
+    let message = |blocks: Value| {
+        json!({"v": 1, "type": "message", "seq": 1,
+        "message": {"role": "assistant", "blocks": blocks}})
+    };
+    assert_eq!(told(&events, &message(json!(vec![text; 1_000]))), "");
+    let long = json!([{"text": {"text": "words ".repeat(1_000_000)}}]);
+    assert_eq!(told(&events, &message(long)), "");
+}
+
+/// What is wrong with a value, of which nothing is said to take too long.
+fn told(schema: &Schema, value: &Value) -> String {
+    let problems = schema.problems(value);
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert!(!told.iter().any(|it| it.contains("takes too long")), "{told:?}");
+    assert_eq!(schema.accepts(value), told.is_empty());
+    told.join("; ")
+}
+
+#[test]
 fn as_deep_as_values_may_be_is_checked_on_a_small_stack() {
     // Three schemas for each list within a list.
     let schema = json!({"anyOf": [{"type": "null"}, {"allOf": [{"items": {"$ref": "#"}, "type": "array"}]}]});
@@ -157,17 +225,17 @@ fn a_match_costs_what_its_pattern_is_large() {
     // What is everyday is cheap.
     let uuid = "^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$";
     let schema = Schema::new(&json!({"items": {"pattern": uuid}})).unwrap();
-    assert!(schema.accepts(&json!(vec!["5c0f62cb-9e51-4b6e-8f7c-3a0d3a0e6f11"; 50_000])));
+    assert!(schema.accepts(&json!(vec!["5c0f62cb-9e51-4b6e-8f7c-3a0d3a0e6f11"; 5_000])));
     let email = r"^[^\s@]+@[^\s@]+\.[^\s@]+$";
     let schema = Schema::new(&json!({"items": {"pattern": email}})).unwrap();
-    assert!(schema.accepts(&json!(vec!["somebody@mail.example.com"; 50_000])));
+    assert!(schema.accepts(&json!(vec!["somebody@mail.example.com"; 5_000])));
     let base64 = Schema::new(&json!({"pattern": "^[A-Za-z0-9+/]*={0,2}$"})).unwrap();
-    assert!(base64.accepts(&json!("abcd".repeat(2_000_000))));
+    assert!(base64.accepts(&json!("abcd".repeat(250_000))));
     // One that looks around may go through the whole text from each place in it.
     let around = Schema::new(&json!({"pattern": "^(?!.*secret)[a-z ]+$"})).unwrap();
     assert!(around.accepts(&json!("a few words ".repeat(100))));
     given_up(&json!({"pattern": "^(?!.*secret)[a-z ]+$"}), &json!("words ".repeat(40_000)));
-    given_up(&json!({"pattern": r"\bword\b"}), &json!("words ".repeat(20_000)));
+    given_up(&json!({"pattern": r"\bword\b"}), &json!("words ".repeat(200_000)));
 }
 
 #[test]
@@ -188,8 +256,8 @@ fn a_long_text_has_more_steps_back() {
     assert!(word.accepts(&json!("a few words ".repeat(200) + "foo")));
     assert!(!word.accepts(&json!("a few words ".repeat(200) + "food")));
     let near = Schema::new(&json!({"pattern": r"^((?!\.\.).)*$"})).unwrap();
-    assert!(near.accepts(&json!("a few words. ".repeat(300))));
-    assert!(!near.accepts(&json!("a few words. ".repeat(300) + "..")));
+    assert!(near.accepts(&json!("a few words. ".repeat(150))));
+    assert!(!near.accepts(&json!("a few words. ".repeat(150) + "..")));
 }
 
 #[test]
@@ -198,7 +266,7 @@ fn what_matching_builds_up_is_kept_for_some_patterns() {
     let patterns = |count: usize, start: &str| -> Map<String, Value> {
         (0..count).map(|index| (format!("{start}[a-z]+{index}$"), json!(false))).collect()
     };
-    let value: Map<_, _> = (0..10).map(|index| (format!("a_{index}"), json!(1))).collect();
+    let value: Map<_, _> = (0..1).map(|index| (format!("a_{index}"), json!(1))).collect();
     for (start, count) in [("^", 900), ("^(?!b)", 90)] {
         let schema = json!({"patternProperties": patterns(count, start)});
         let schema = Schema::new(&schema).unwrap();
@@ -262,7 +330,7 @@ fn long_names_are_counted() {
     let ways: Vec<Value> = (0..32).map(|way| json!({"const": way, "enum": [0]})).collect();
     let schema = json!({"propertyNames": {"allOf": [{"anyOf": ways}, {"maxLength": 1}]}});
     let schema = Schema::new(&schema).unwrap();
-    let value = json!({name.as_str(): 1});
+    let value = json!({&name[..100_000]: 1});
     let problems = schema.problems(&value);
     let told = problems.iter().flat_map(|problem| problem.alternatives().chain([problem]));
     let told: Vec<String> = told.map(|problem| problem.value().to_string()).collect();
@@ -282,7 +350,7 @@ fn why_other_ways_do_not_fit_is_no_reason_to_give_up() {
     let mut ways: Vec<Value> = (0..32).map(|way| json!({"required": names(way)})).collect();
     ways.push(json!({"maxProperties": 0}));
     let schema = Schema::new(&json!({"items": {"anyOf": ways}})).unwrap();
-    let value = json!(vec![json!({}); 1_000]);
+    let value = json!(vec![json!({}); 300]);
     assert!(schema.accepts(&value) && schema.problems(&value).is_empty());
 }
 

@@ -29,19 +29,31 @@ impl<R: BufRead> Lines<R> {
 
     /// The next line; `None` at the end.
     pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
-        self.buffer.clear();
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let length = self.read(&mut buffer)?;
+        self.buffer = buffer;
+        Ok(length.map(|length| self.line(&self.buffer, length)))
+    }
+
+    /// Puts the next line into `buffer` and gives its length in the file; `None` at the end.
+    pub(super) fn read(&mut self, buffer: &mut Vec<u8>) -> io::Result<Option<u64>> {
+        buffer.clear();
         let bytes_max = self.line_bytes_max as u64;
-        let mut length =
-            self.reader.by_ref().take(bytes_max).read_until(b'\n', &mut self.buffer)? as u64;
+        let mut length = self.reader.by_ref().take(bytes_max).read_until(b'\n', buffer)? as u64;
         if length == 0 {
             return Ok(None);
         }
-        let whole = self.buffer.strip_suffix(b"\n");
-        let open = (whole.is_none() && length < bytes_max).then_some(&*self.buffer);
-        if whole.is_none() && length == bytes_max {
+        if length == bytes_max && !buffer.ends_with(b"\n") {
             length += self.reader.skip_until(b'\n')? as u64;
         }
-        Ok(Some(Line { whole, open, length }))
+        Ok(Some(length))
+    }
+
+    /// The line that [`read`](Self::read) put there.
+    pub(super) fn line<'a>(&self, bytes: &'a [u8], length: u64) -> Line<'a> {
+        let whole = bytes.strip_suffix(b"\n");
+        let is_open = whole.is_none() && length < self.line_bytes_max as u64;
+        Line { whole, open: is_open.then_some(bytes), length }
     }
 }
 

@@ -4,8 +4,9 @@ use std::io::{self, BufRead};
 
 use heeler_core::{JournalDamage, Seq, SessionHeader};
 
+use super::ahead::{Ahead, Found, Link, Sealed};
 use super::header::{HeaderError, decode_header};
-use super::line::{RecordLine, Sum, unseal};
+use super::line::{RecordLine, Sum};
 use super::lines::Lines;
 use super::typed::is_newer;
 
@@ -42,6 +43,11 @@ pub(crate) struct End {
 }
 
 impl End {
+    /// The number of the next record if each unreadable line was one.
+    fn first_free(&self) -> Seq {
+        self.seq.saturating_add(self.unreadable).saturating_add(1)
+    }
+
     /// Whether a record of this number may come next. Behind unreadable lines it may take the
     /// number after the last readable record, or leave room for them.
     pub(crate) fn is_followed_by(&self, seq: Seq) -> bool {
@@ -87,56 +93,38 @@ pub(crate) fn scan_from(
     mut visit: impl FnMut(&RecordLine<'_>) -> Result<(), String>,
 ) -> Result<Scanned, ScanError> {
     let scanned = Scanned { header, damage: Vec::new(), newer: None, torn_bytes: 0, end };
-    let walk = Walk { scanned, n_damages_untold: 0 };
-    walk_on(walk, Lines::new(reader), &mut visit)
+    walk_on(Walk::begin(scanned), Lines::new(reader), &mut visit)
 }
 
 fn walk_on(
     mut walk: Walk,
-    mut lines: Lines<impl BufRead>,
+    lines: Lines<impl BufRead>,
     visit: &mut impl FnMut(&RecordLine<'_>) -> Result<(), String>,
 ) -> Result<Scanned, ScanError> {
+    let mut lines = Ahead::new(lines);
+    let mut bytes = Vec::new();
     // What an append that was cut short leaves has no line break: that, if nothing follows it, is the
     // torn tail. Any other line that is not sound was changed, and is damage.
     let mut suspect_bytes = 0;
-    while let Some(line) = lines.next()? {
+    while let Some(length) = lines.next(&mut bytes)? {
         if suspect_bytes > 0 {
             walk.unreadable_line(suspect_bytes);
             suspect_bytes = 0;
         }
         walk.scanned.end.lines += 1;
-        match line.whole.map(unseal) {
-            Some(Some((said, sum))) => walk.sound_line(said, sum, line.length, visit),
-            Some(None) => walk.unreadable_line(line.length),
-            None => match line.open.and_then(unseal_open) {
-                Some(Open { line: whole, said, sum }) => {
-                    let length = whole.len() as u64;
-                    walk.sound_line(said, sum, length, visit);
+        match lines.found(&bytes, length) {
+            Found::Sealed(line) => {
+                if line.is_open {
                     walk.scanned.end.is_open = true;
-                    walk.scanned.torn_bytes = line.length - length;
+                    walk.scanned.torn_bytes = length - line.length;
                 }
-                None => suspect_bytes = line.length,
-            },
+                walk.sealed_line(&line, &mut lines, visit)?;
+            }
+            Found::Changed => walk.unreadable_line(length),
+            Found::Unended => suspect_bytes = length,
         }
     }
     Ok(walk.finish(suspect_bytes))
-}
-
-/// A whole line without its newline.
-pub(crate) struct Open<'a> {
-    pub(crate) line: &'a [u8],
-    said: &'a [u8],
-    sum: Sum,
-}
-
-/// What of a last line is a whole one when it lacks its newline and nothing else: its writer died just
-/// before it, or something changed that one byte. The record may have been acknowledged.
-pub(crate) fn unseal_open(line: &[u8]) -> Option<Open<'_>> {
-    let before = line.split_last().map_or(line, |(_, before)| before);
-    [line, before].into_iter().find_map(|line| {
-        let (said, sum) = unseal(line)?;
-        Some(Open { line, said, sum })
-    })
 }
 
 /// Reads the header.
@@ -152,65 +140,103 @@ fn begin(lines: &mut Lines<impl BufRead>) -> Result<Walk, ScanError> {
     let (header, sum) = decode_header(whole).map_err(ScanError::Header)?;
     let end = End { length: line.length, lines: 1, seq: 0, unreadable: 0, sum, is_open: false };
     let scanned = Scanned { header, damage: Vec::new(), newer: None, torn_bytes: 0, end };
-    Ok(Walk { scanned, n_damages_untold: 0 })
+    Ok(Walk::begin(scanned))
 }
 
 /// A walk on its way.
 struct Walk {
     scanned: Scanned,
+    /// The checksum of the last record that was read, or of the header.
+    last_sum: Sum,
+    /// How many of the damages come before that record, or are of it.
+    n_damages_before: usize,
     n_damages_untold: u64,
 }
 
 impl Walk {
+    fn begin(scanned: Scanned) -> Self {
+        Self { last_sum: scanned.end.sum, scanned, n_damages_before: 0, n_damages_untold: 0 }
+    }
+
     /// The current line is unreadable, or the one before it turned out to be.
     fn unreadable_line(&mut self, length: u64) {
-        let end = &mut self.scanned.end;
-        let seq = end.seq.saturating_add(end.unreadable).saturating_add(1);
-        end.length += length;
-        end.unreadable += 1;
-        end.sum = Sum::UNKNOWN;
-        self.damage(seq, "the line's checksum is wrong".to_owned());
+        self.scanned.end.length += length;
+        self.scanned.end.sum = Sum::UNKNOWN;
+        self.unread("the line's checksum is wrong".to_owned());
     }
 
     /// The current line is as it was written.
-    fn sound_line(
+    fn sealed_line(
         &mut self,
-        said: &[u8],
-        sum: Sum,
-        length: u64,
+        line: &Sealed<'_>,
+        ahead: &mut Ahead<impl BufRead>,
         visit: &mut impl FnMut(&RecordLine<'_>) -> Result<(), String>,
-    ) {
+    ) -> io::Result<()> {
         let before = self.scanned.end;
-        self.scanned.end.length += length;
-        self.scanned.end.sum = sum;
-        let expected = before.seq.saturating_add(before.unreadable).saturating_add(1);
-        let Some(record) = RecordLine::parse(said) else {
-            self.scanned.end.unreadable += 1;
-            return self.damage(expected, "the line is not a record".to_owned());
+        self.scanned.end.length += line.length;
+        self.scanned.end.sum = line.sum;
+        let Some(record) = RecordLine::parse(line.said) else {
+            self.unread("the line is not a record".to_owned());
+            return Ok(());
         };
-        if before.sum != Sum::UNKNOWN && record.prev != before.sum {
+        let link = Link { seq: record.seq, prev: record.prev, sum: line.sum };
+        let follows = record.prev == before.sum || link.follows(before.seq, self.last_sum);
+        if !follows
+            && record.seq > before.seq.saturating_add(1)
+            && ahead.is_astray(link, before.seq, self.last_sum)?
+        {
+            // What comes with it strayed, too, and is no more to be followed.
+            self.scanned.end.sum = before.sum;
+            self.unread(format!("record {} stands here too early, out of order", record.seq));
+            return Ok(());
+        }
+        let expected = before.first_free();
+        if !follows && before.sum != Sum::UNKNOWN {
             let what =
                 "the chain is broken here: the line before was changed or lines were removed";
             self.damage(expected, what.to_owned());
         }
         if record.seq <= before.seq {
-            self.scanned.end.unreadable += 1;
-            let what = format!("record {} stands here again, out of order", record.seq);
-            return self.damage(expected, what);
+            self.unread(format!("record {} stands here again, out of order", record.seq));
+            return Ok(());
         }
         if record.seq > expected {
             self.damage(expected, format!("records {expected} to {} are missing", record.seq - 1));
         }
+        self.take(&record, line.sum, visit);
+        Ok(())
+    }
+
+    /// The next record stands here.
+    fn take(
+        &mut self,
+        record: &RecordLine<'_>,
+        sum: Sum,
+        visit: &mut impl FnMut(&RecordLine<'_>) -> Result<(), String>,
+    ) {
         self.scanned.end.seq = record.seq;
         self.scanned.end.unreadable = 0;
+        self.last_sum = sum;
         if is_newer(record.kind, record.version) {
             let RecordLine { seq, kind, version, .. } = record;
             let what = format!("record {seq} is of kind `{kind}`, version {version}");
-            self.damage(seq, format!("{what}, which only a newer heeler can read"));
+            self.damage(*seq, format!("{what}, which only a newer heeler can read"));
             self.scanned.newer.get_or_insert(what);
-        } else if let Err(what) = visit(&record) {
+        } else if let Err(what) = visit(record) {
             self.damage(record.seq, what);
         }
+        // Each line that was not read may have been a record, until this one shows that there were
+        // fewer. A number left free for one behind it would be refused.
+        for damage in self.scanned.damage.iter_mut().skip(self.n_damages_before) {
+            damage.seq = damage.seq.min(record.seq);
+        }
+        self.n_damages_before = self.scanned.damage.len();
+    }
+
+    /// The current line gave no record, and may have been the next one.
+    fn unread(&mut self, what: String) {
+        self.damage(self.scanned.end.first_free(), what);
+        self.scanned.end.unreadable += 1;
     }
 
     fn damage(&mut self, seq: Seq, what: String) {
@@ -403,13 +429,11 @@ mod tests {
         check(
             |lines| lines.swap(2, 3),
             expect![[r#"
-            [1, 3, 4], torn 0
-            line 3, record 2: the chain is broken here: the line before was changed or lines were removed
-            line 3, record 2: records 2 to 2 are missing
-            line 4, record 4: the chain is broken here: the line before was changed or lines were removed
-            line 4, record 4: record 2 stands here again, out of order
-            line 5, record 5: the chain is broken here: the line before was changed or lines were removed
-        "#]],
+                [1, 2, 4], torn 0
+                line 3, record 2: record 3 stands here too early, out of order
+                line 5, record 3: the chain is broken here: the line before was changed or lines were removed
+                line 5, record 3: records 3 to 3 are missing
+            "#]],
         );
         check(
             |lines| lines.insert(2, lines[1].clone()),

@@ -85,7 +85,10 @@ proptest! {
         let next = journal.entries.last().map_or(1, |entry| entry.seq + 1);
         bench.store.add(&lease, vec![entry(next)]).unwrap();
         let again = bench.store.load("a").unwrap();
-        prop_assert_eq!((again.damage, again.torn_bytes), (journal.damage, 0));
+        // That it took this number shows that no more was lost before it.
+        let mut damage = journal.damage;
+        damage.iter_mut().for_each(|damage| damage.seq = damage.seq.min(next));
+        prop_assert_eq!((again.damage, again.torn_bytes), (damage, 0));
         let mut expected = journal.entries;
         expected.push(entry(next));
         prop_assert_eq!(again.entries, expected);

@@ -27,4 +27,6 @@ mod records;
 #[cfg(test)]
 mod refusals;
 #[cfg(test)]
+mod strays;
+#[cfg(test)]
 mod support;

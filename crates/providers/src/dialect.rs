@@ -66,7 +66,11 @@ pub(crate) trait Decode: Send + 'static {
     /// Whether the answer is whole: nothing more of it is read.
     fn is_finished(&self) -> bool;
 
-    /// The connection ended: an error, unless the answer is whole.
+    /// Whether every part of the answer has come, and only what marks its end may be missing.
+    fn is_settled(&self) -> bool;
+
+    /// The connection ended, in good order or not: an error, unless every part that the answer
+    /// needs has come.
     fn finish(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError>;
 }
 
@@ -202,6 +206,14 @@ struct Reading {
     failed: Option<ProviderError>,
 }
 
+/// Why reading stopped before the answer's end.
+enum Stopped {
+    /// The connection broke, or nothing came for too long.
+    Connection(ProviderError),
+    /// The answer itself is bad, or tells of a failure.
+    Answer(ProviderError),
+}
+
 /// How much an answer has brought.
 #[derive(Default)]
 struct Sizes {
@@ -250,26 +262,49 @@ impl Reading {
             self.failed = self.read(&mut read_bytes).await.err();
             self.decoder.publish(&mut self.ready);
             if self.failed.is_none() {
-                let limit = self.link.transport.lull_max();
+                let limit = self.link.transport.lull_max(self.decoder.is_settled());
                 let is_lull = self.ready.is_empty() && since.elapsed() >= limit;
                 let sized = self.sizes.add(&self.ready, read_bytes);
-                self.failed = sized.err().or_else(|| is_lull.then(|| lull(limit)));
+                self.failed = sized.err();
+                if is_lull && self.failed.is_none() {
+                    self.failed = self.broken_off(lull(limit)).err();
+                }
             }
         }
     }
 
     /// Waits for bytes, and decodes what lies ready behind them, too.
     async fn read(&mut self, read_bytes: &mut usize) -> Result<(), ProviderError> {
+        match self.read_on(read_bytes).await {
+            Ok(()) => Ok(()),
+            Err(Stopped::Answer(error)) => Err(error),
+            Err(Stopped::Connection(error)) => self.broken_off(error),
+        }
+    }
+
+    /// What it means that nothing more will come: an answer that is there is paid for, and is not
+    /// thrown away for how its connection ended.
+    fn broken_off(&mut self, error: ProviderError) -> Result<(), ProviderError> {
+        self.form.end(self.decoder.as_mut(), &mut self.ready).map_err(|_| error)
+    }
+
+    async fn read_on(&mut self, read_bytes: &mut usize) -> Result<(), Stopped> {
         let Self { answer, decoder, form, ready, .. } = self;
-        let mut read = answer.next().await?;
+        if decoder.is_settled() {
+            answer.expect_end();
+        }
+        let mut read = answer.next().await.map_err(Stopped::Connection)?;
         loop {
-            let Some(bytes) = read else { return form.end(decoder.as_mut(), ready) };
-            form.feed(bytes, DOCUMENT_BYTES_MAX, decoder.as_mut(), ready)?;
+            let Some(bytes) = read else {
+                return form.end(decoder.as_mut(), ready).map_err(Stopped::Answer);
+            };
+            form.feed(bytes, DOCUMENT_BYTES_MAX, decoder.as_mut(), ready)
+                .map_err(Stopped::Answer)?;
             *read_bytes += bytes.len();
             if decoder.is_finished() || *read_bytes >= AT_ONCE_BYTES_MAX {
                 return Ok(());
             }
-            match answer.ready().await? {
+            match answer.ready().await.map_err(Stopped::Connection)? {
                 Some(more) => read = more,
                 None => return Ok(()),
             }

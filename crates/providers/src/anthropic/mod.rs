@@ -131,7 +131,11 @@ impl Decode for Decoder {
         self.is_finished()
     }
 
-    fn finish(&mut self, _: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
-        Self::finish(self)
+    fn is_settled(&self) -> bool {
+        self.is_settled()
+    }
+
+    fn finish(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
+        self.finish(out)
     }
 }

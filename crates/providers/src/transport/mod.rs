@@ -35,6 +35,8 @@ const END_PATIENCE: Duration = Duration::from_millis(5);
 /// How many times as long as for silence somebody waits for more than signs of life. A model may
 /// think for half an hour and longer, of which some providers show nothing.
 const LULL_OF_SILENCES: u32 = 12;
+/// How long somebody waits for the end of an answer of which all else has come.
+const SETTLED_PATIENCE: Duration = Duration::from_secs(5);
 /// How long the end of an answer is waited for in the background.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -78,9 +80,11 @@ impl Transport {
         Self { client: Client::new(Options::default()), idle_timeout }
     }
 
-    /// How long an answer may bring nothing but signs of life.
-    pub(crate) fn lull_max(&self) -> Duration {
-        self.idle_timeout.saturating_mul(LULL_OF_SILENCES)
+    /// How long an answer may bring nothing but signs of life; not for long when all else of it has
+    /// come.
+    pub(crate) fn lull_max(&self, is_settled: bool) -> Duration {
+        let lull = self.idle_timeout.saturating_mul(LULL_OF_SILENCES);
+        if is_settled { lull.min(SETTLED_PATIENCE) } else { lull }
     }
 
     /// Posts the chunks as one body and waits for the answer to begin.
@@ -173,6 +177,11 @@ impl Answer {
             }
         }
         Ok(false)
+    }
+
+    /// Nothing but the end is to come: from now on it is waited for a few seconds only.
+    pub(crate) fn expect_end(&mut self) {
+        self.patience.shorten(SETTLED_PATIENCE);
     }
 
     /// The next bytes; `None` at the end.

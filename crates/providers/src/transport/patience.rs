@@ -27,6 +27,14 @@ impl Patience {
         self.limit
     }
 
+    /// Lets each wait from now on take so long at most.
+    pub(super) fn shorten(&mut self, limit: Duration) {
+        if limit < self.limit {
+            self.limit = limit;
+            self.alarm.as_mut().reset(Instant::now() + limit);
+        }
+    }
+
     /// What `work` gives, unless that takes longer than the limit.
     pub(super) async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
         let since = Instant::now();
@@ -64,6 +72,17 @@ mod tests {
         check(&[11], &[(false, 10)]).await;
         check(&[7, 7, 11, 4], &[(true, 7), (true, 14), (false, 24), (true, 28)]).await;
         check(&[0, 40, 40], &[(true, 0), (false, 10), (false, 20)]).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_limit_can_only_be_shortened() {
+        let start = Instant::now();
+        let mut patience = Patience::new(Duration::from_secs(300));
+        for (limit, expected_seconds) in [(5, 5), (9, 10), (2, 12)] {
+            patience.shorten(Duration::from_secs(limit));
+            assert_eq!(patience.wait(std::future::pending::<()>()).await, None);
+            assert_eq!(start.elapsed().as_secs(), expected_seconds, "{limit}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

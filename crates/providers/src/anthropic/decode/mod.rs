@@ -127,13 +127,22 @@ impl Decoder {
         self.answer.document(&json::mended(&String::from_utf8_lossy(body)), out)
     }
 
-    /// What the end of the body means: an error unless the end marker came before it.
+    /// Whether the answer told why it stopped: only its end marker is to come.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.answer.stop.is_some()
+    }
+
+    /// What the end of the body means: an error unless the answer's end marker came before it, or
+    /// why it stopped, which is said when every block is there.
     ///
     /// # Errors
     /// When the answer is not whole.
-    pub fn finish(&self) -> Result<(), ProviderError> {
+    pub fn finish(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
         if self.answer.ended {
             return Ok(());
+        }
+        if self.is_settled() {
+            return self.answer.message_stop(out).map_err(|error| unreadable(&error));
         }
         let message = if self.answer.bytes == 0 {
             "Anthropic's answer held no events. Check ANTHROPIC_BASE_URL if it is set"

@@ -143,14 +143,19 @@ impl Decode for Decoder {
         self.answer.is_whole
     }
 
-    /// What the end of the body means. A stream whose every part has come is whole without its end
-    /// marker, which some servers leave out.
+    fn is_settled(&self) -> bool {
+        let Answer { stop, usage, quirks, .. } = &self.answer;
+        stop.is_some() && (usage.is_some() || !quirks.asks_for_usage)
+    }
+
+    /// What the end of the body means. An answer is whole once the model stopped: some servers leave
+    /// the end marker out, and the usage, too.
     fn finish(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
         let answer = &mut self.answer;
         if answer.is_whole {
             return Ok(());
         }
-        if answer.stop.is_some() && (answer.usage.is_some() || !answer.quirks.asks_for_usage) {
+        if answer.stop.is_some() {
             answer.end(out);
             return Ok(());
         }

@@ -133,6 +133,11 @@ impl Decode for Decoder {
         self.answer.ended
     }
 
+    /// The event that tells the answer's end is the one that holds all of it.
+    fn is_settled(&self) -> bool {
+        false
+    }
+
     /// What the end of the body means: an error unless the answer is whole.
     fn finish(&mut self, _: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
         if self.answer.ended {

@@ -149,6 +149,28 @@ async fn answers_that_end_in_the_middle() {
     );
 }
 
+/// Responses tell the whole answer in their last event, so nothing is left that could be missing.
+#[tokio::test]
+async fn an_answer_that_is_there_is_kept_however_its_connection_ends() {
+    let scenario = &all()[0];
+    let end = |dialect: Dialect| {
+        let stream = (dialect.stream)(scenario);
+        let at = stream.trim_end().rfind("\n\n").unwrap() + 2;
+        stream[..at].to_owned()
+    };
+    let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+    for dialect in DIALECTS.into_iter().filter(|dialect| dialect.name != "openai-responses") {
+        let chunk = format!("{chunked}{:x}\r\n{}\r\n", end(dialect).len(), end(dialect));
+        for ending in [Part::Close, Part::Hang] {
+            let parts = vec![Part::Bytes(chunk.clone().into()), ending];
+            let server = Server::start(vec![parts]).await;
+            let provider = (dialect.provider)(&server.url, PATIENCE);
+            let reply = ask(&provider).await.unwrap();
+            assert_eq!(told(&reply), scenario.expected(), "{}", dialect.name);
+        }
+    }
+}
+
 #[tokio::test]
 async fn an_event_of_a_megabyte_arrives() {
     let mut scenario = all().remove(0);

@@ -293,6 +293,14 @@ fn errors() {
         "#]],
     );
     check(
+        stream(&[START, r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#, STOP])
+            .trim_end_matches(&stream(&[STOP])),
+        expect![[r#"
+            usage in 10 out 1 write 3 read 4 think 0
+            finished EndTurn, in 10 out 1 write 3 read 4 think 0, id msg_1: 
+        "#]],
+    );
+    check(
         &stream(&[START]),
         expect![[r#"
         usage in 10 out 1 write 3 read 4 think 0
@@ -502,7 +510,7 @@ fn decode_within(bytes_max: usize, chunks: &[&[u8]]) -> (Vec<ModelEvent>, Option
         decoder.publish(&mut out);
         fed
     });
-    let result = fed.and_then(|()| decoder.finish());
+    let result = fed.and_then(|()| decoder.finish(&mut out));
     (out.into(), result.err().map(|error| format!("{:?}: {}", error.kind, error.message)))
 }
 

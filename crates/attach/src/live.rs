@@ -41,6 +41,7 @@ macro_rules! live {
                     | Event::Pruned { .. }
                     | Event::Restored { .. }
                     | Event::ItemsLeftOut { .. }
+                    | Event::ReasoningLeftOut { .. }
                     | Event::LimitsChanged { .. } => None,
                 }
             }

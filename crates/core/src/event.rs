@@ -305,6 +305,14 @@ pub enum Event {
         /// How many were left out.
         items: u32,
     },
+    /// Reasoning that the provider could not verify is sent no more: the conversation is these
+    /// messages from here on.
+    ReasoningLeftOut {
+        /// All of it.
+        messages: Vec<Arc<Message>>,
+        /// How many blocks were left out.
+        blocks: u32,
+    },
     /// Limits changed.
     LimitsChanged {
         /// The new ones.

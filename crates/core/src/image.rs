@@ -20,10 +20,16 @@ pub enum ImageError {
 const SHOWN_CHARS_MAX: usize = 60;
 
 impl Image {
-    /// An image's bytes as they are, with their media type, such as `image/png`.
+    /// An image's bytes as they are, with their media type, such as `image/png`. One whose type is not
+    /// known may have an empty one: whoever sends it looks at the bytes.
     #[must_use]
     pub fn from_bytes(media_type: impl Into<String>, bytes: &[u8]) -> Self {
-        Self { media_type: media_type.into(), data: STANDARD.encode(bytes), cache: None }
+        let mut media_type = media_type.into();
+        if media_type.is_empty() {
+            // Without a type an image is an address.
+            media_type = "application/octet-stream".into();
+        }
+        Self { media_type, data: STANDARD.encode(bytes), cache: None }
     }
 
     /// An image by its https address, which the provider fetches, or by a data URL with base64,
@@ -115,6 +121,8 @@ mod tests {
         assert_eq!((bytes.media_type.as_str(), bytes.data.as_str()), ("image/png", "AAEC/w=="));
         assert_eq!(bytes.bytes().as_deref(), Some(&[0, 1, 2, 255][..]));
         assert_eq!(Image::from_url("data:image/png;base64,AAEC/w=="), Ok(bytes));
+        let unknown = Image::from_bytes("", &[1]);
+        assert_eq!((unknown.has_bytes(), unknown.bytes().as_deref()), (true, Some(&[1][..])));
         let far = Image::from_url("https://example.com/a.png").unwrap();
         assert_eq!((far.media_type.as_str(), far.data.as_str()), ("", "https://example.com/a.png"));
         assert_eq!((far.has_bytes(), far.bytes()), (false, None));

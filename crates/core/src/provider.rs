@@ -207,6 +207,9 @@ pub enum ProviderErrorKind {
     UnknownModel,
     /// The provider cannot process an image or a document of the request.
     RefusedItem,
+    /// The provider cannot verify reasoning that it gave out itself: its signature or encryption is of
+    /// another account, or what stood before it has changed.
+    RefusedReasoning,
     /// The provider refused the request as invalid.
     InvalidRequest,
 }
@@ -324,7 +327,9 @@ mod tests {
         for passing in [RateLimit, Overloaded, Network, Server, Format] {
             assert!(passing.is_transient(), "{passing:?}");
         }
-        for lasting in [Auth, Billing, ContextOverflow, UnknownModel, RefusedItem, InvalidRequest] {
+        let items = [RefusedItem, RefusedReasoning];
+        let others = [Auth, Billing, ContextOverflow, UnknownModel, InvalidRequest];
+        for lasting in others.into_iter().chain(items) {
             assert!(!lasting.is_transient(), "{lasting:?}");
         }
     }

@@ -215,6 +215,8 @@ pub enum EpochCause {
     Compaction,
     /// Images and documents of the conversation became notes.
     RefusedItem,
+    /// Reasoning of the conversation is sent no more.
+    RefusedReasoning,
 }
 
 /// A model request is about to be sent.

@@ -166,7 +166,8 @@ impl View {
             }
             Event::Trimmed { messages, .. }
             | Event::Restored { messages, .. }
-            | Event::ItemsLeftOut { messages, .. } => {
+            | Event::ItemsLeftOut { messages, .. }
+            | Event::ReasoningLeftOut { messages, .. } => {
                 self.messages = messages.iter().cloned().collect();
             }
             Event::Pruned { changed, .. } => {

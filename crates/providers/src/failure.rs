@@ -6,7 +6,7 @@ use std::time::Duration;
 use heeler_core::{ProviderError, ProviderErrorKind, truncate_chars};
 
 use crate::endpoint::Vendor;
-use crate::transport::Refusal;
+use crate::transport::{Refusal, retry_after};
 
 /// The longest text of a provider that is passed on in a message.
 pub(crate) const DETAIL_CHARS_MAX: usize = 500;
@@ -38,7 +38,7 @@ impl<'a> At<'a> {
         Self::Refusal {
             status: refusal.head.status(),
             request_id: refusal.head.header(id_header),
-            retry_after: refusal.retry_after,
+            retry_after: refusal.retry_after.or_else(|| asked(refusal)),
         }
     }
 }
@@ -58,7 +58,11 @@ impl Failed<'_> {
                 }
                 message.push(')');
             }
-            At::Stream => message.push_str(" in the middle of its answer"),
+            At::Stream => {
+                message.push_str(" in the middle of its answer");
+                wait = retry_after::of_words(self.detail)
+                    .filter(|_| kind == ProviderErrorKind::RateLimit);
+            }
         }
         let detail = clean(self.detail);
         if !detail.is_empty() {
@@ -79,6 +83,16 @@ impl Failed<'_> {
             ..ProviderError::new(kind, message)
         }
     }
+}
+
+/// How long somebody with too many requests is asked to wait, where no header is for that: in words,
+/// or by when there is room again.
+fn asked(refusal: &Refusal) -> Option<Duration> {
+    if refusal.head.status() != 429 {
+        return None;
+    }
+    let words = retry_after::of_words(&String::from_utf8_lossy(&refusal.body));
+    words.or_else(|| retry_after::of_resets(&refusal.head))
 }
 
 /// The kind of a failure of which only the status is known.
@@ -106,6 +120,7 @@ fn verdict(kind: ProviderErrorKind) -> &'static str {
         ProviderErrorKind::Format => "sent what could not be read",
         ProviderErrorKind::UnknownModel => "does not know this model or address",
         ProviderErrorKind::RefusedItem => "cannot process an image or a document",
+        ProviderErrorKind::RefusedReasoning => "cannot verify reasoning of this conversation",
         ProviderErrorKind::InvalidRequest => "refused the request",
     }
 }
@@ -189,6 +204,20 @@ mod tests {
             529 Overloaded
         "#]]
         .assert_eq(&kinds);
+    }
+
+    #[test]
+    fn a_stream_that_fails_for_too_many_requests_says_how_long() {
+        let vendor = Vendor { name: "Local", keys: &[], base_url: "LOCAL_BASE_URL" };
+        let detail = "Limit 30000, Used 27000. Please try again in 44.3s.";
+        let wait = |kind| {
+            Failed { vendor: &vendor, kind, provider_type: "", detail, at: At::Stream }
+                .error()
+                .retry_after
+        };
+        let told = Some(Duration::from_millis(44_300));
+        assert_eq!(wait(ProviderErrorKind::RateLimit), told);
+        assert_eq!(wait(ProviderErrorKind::InvalidRequest), None);
     }
 
     #[test]

@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use crate::bugs::{Bug, is_on};
 use crate::checkpoint;
 use crate::estimate::{self, TokenEstimate};
-use crate::items;
 use crate::words;
 
 /// A conversation. Cloning it is a snapshot that later changes do not disturb.
@@ -251,16 +250,20 @@ impl History {
         self.replace_all(all);
     }
 
-    /// Replaces images and documents by notes from this message on, and says how many.
-    pub(crate) fn leave_items_out(&mut self, from: usize) -> u32 {
+    /// Replaces messages from this one on by what is left of them, and says how many blocks it counted.
+    pub(crate) fn leave_out(
+        &mut self,
+        from: usize,
+        left: fn(&Arc<Message>, &mut u32) -> Arc<Message>,
+    ) -> u32 {
         let mut items = 0;
-        let left = self.messages.iter().enumerate().map(|(at, message)| match at < from {
+        let kept = self.messages.iter().enumerate().map(|(at, message)| match at < from {
             true => Arc::clone(message),
-            false => items::left_out_of(message, &mut items),
+            false => left(message, &mut items),
         });
-        let left: Vec<Arc<Message>> = left.collect();
+        let kept: Vec<Arc<Message>> = kept.collect();
         if items > 0 {
-            self.replace_all(left);
+            self.replace_all(kept);
         }
         items
     }

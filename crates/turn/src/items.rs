@@ -1,4 +1,5 @@
-//! Images and documents that a provider cannot process: notes in their place.
+//! What a provider cannot take: notes in the place of images and documents that it cannot process, and
+//! reasoning that it cannot verify, which is gone.
 //!
 //! A request with one would be refused for ever. Part of the fold, so its words never change; the
 //! tests hold them.
@@ -13,6 +14,8 @@ use crate::history::History;
 const IMAGE: &str = "[image left out: the provider could not process it]";
 /// Stands where a document was.
 const DOCUMENT: &str = "[document left out: the provider could not process it]";
+/// Stands where there was nothing but reasoning.
+const REASONING: &str = "[reasoning left out: the provider could not verify it]";
 
 /// Leaves out what was refused. Providers seldom say which of several it was; what they have
 /// answered to before they could process, so it is what was said from the answer on, or, where there
@@ -20,14 +23,36 @@ const DOCUMENT: &str = "[document left out: the provider could not process it]";
 pub(crate) fn leave_out(history: &mut History) -> u32 {
     let messages = history.messages();
     let answered = messages.iter().rposition(|message| message.role == Role::Assistant);
-    match history.leave_items_out(answered.unwrap_or(0)) {
-        0 => history.leave_items_out(0),
+    match history.leave_out(answered.unwrap_or(0), noted) {
+        0 => history.leave_out(0, noted),
         items => items,
     }
 }
 
+/// Leaves out all reasoning: providers name the first that they cannot verify, and the next would be refused
+/// for the same reason. Says how many blocks.
+pub(crate) fn leave_reasoning_out(history: &mut History) -> u32 {
+    history.leave_out(0, unreasoned)
+}
+
+/// The message without its reasoning, whose blocks are counted.
+fn unreasoned(message: &Arc<Message>, blocks: &mut u32) -> Arc<Message> {
+    let is_other =
+        |block: &&Block| !matches!(block, Block::Thinking(_) | Block::RedactedThinking(_));
+    let mut others: Vec<Block> = message.blocks.iter().filter(is_other).cloned().collect();
+    let n_left_out = message.blocks.len() - others.len();
+    if n_left_out == 0 {
+        return Arc::clone(message);
+    }
+    *blocks = blocks.saturating_add(u32::try_from(n_left_out).unwrap_or(u32::MAX));
+    if others.is_empty() {
+        others.push(Block::text(REASONING));
+    }
+    Arc::new(Message { role: message.role, blocks: others })
+}
+
 /// The message with notes in the place of its items, which are counted.
-pub(crate) fn left_out_of(message: &Arc<Message>, items: &mut u32) -> Arc<Message> {
+fn noted(message: &Arc<Message>, items: &mut u32) -> Arc<Message> {
     let before = *items;
     let blocks = message.blocks.iter().map(|block| note_for(block, items)).collect();
     if *items == before {

@@ -96,6 +96,13 @@ pub fn items_left_out(items: u32) -> String {
     format!("{them}, since the provider cannot process what was sent; the request goes on without")
 }
 
+/// Reasoning that a provider could not verify.
+#[must_use]
+pub fn reasoning_left_out() -> String {
+    "the provider cannot verify its earlier reasoning in this conversation; the request goes on without"
+        .to_owned()
+}
+
 /// An answer to a call whose input cannot be used.
 #[must_use]
 pub fn invalid_input(reason: &str) -> String {

@@ -226,6 +226,7 @@ fn falls_back(kind: ProviderErrorKind) -> bool {
         ProviderErrorKind::Auth
         | ProviderErrorKind::InvalidRequest
         | ProviderErrorKind::ContextOverflow
-        | ProviderErrorKind::RefusedItem => false,
+        | ProviderErrorKind::RefusedItem
+        | ProviderErrorKind::RefusedReasoning => false,
     }
 }

@@ -69,6 +69,7 @@ pub(super) fn delivery(event: &Event) -> Delivery {
         | Event::Pruned { .. }
         | Event::Restored { .. }
         | Event::ItemsLeftOut { .. }
+        | Event::ReasoningLeftOut { .. }
         | Event::LimitsChanged { .. }
         | Event::Notice { .. }
         | Event::TurnFinished { .. } => Delivery::Control,

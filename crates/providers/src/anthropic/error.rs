@@ -70,6 +70,9 @@ fn specific(error: &ErrorDetail) -> Option<ProviderErrorKind> {
         "invalid_request_error" if is_about_an_item(&error.message) => {
             ProviderErrorKind::RefusedItem
         }
+        "invalid_request_error" if is_about_reasoning(&error.message) => {
+            ProviderErrorKind::RefusedReasoning
+        }
         _ => return None,
     })
 }
@@ -85,6 +88,16 @@ fn is_about_money(message: &str) -> bool {
 fn is_context_overflow(message: &str) -> bool {
     message.starts_with("prompt is too long")
         || message.starts_with("input length and `max_tokens` exceed context limit")
+}
+
+/// Whether an invalid request was one with reasoning that cannot be verified: it is of another account,
+/// or what stands before it has changed since. The provider has no type of its own for that; these are
+/// the documented words, behind the block's place.
+fn is_about_reasoning(message: &str) -> bool {
+    let is_signed = message.contains("Invalid `signature` in `thinking` block")
+        || message.contains("Invalid `data` in `redacted_thinking` block");
+    is_signed
+        || message.contains("`redacted_thinking` blocks in the latest assistant message cannot")
 }
 
 /// Whether an invalid request was one with an image or a document that cannot be processed: the
@@ -219,6 +232,16 @@ mod tests {
             "tools.0.image.source: Extra inputs are not permitted",
         ] {
             assert_eq!(kind(message), ProviderErrorKind::InvalidRequest, "{message}");
+        }
+        for message in [
+            "messages.1.content.0: Invalid `signature` in `thinking` block",
+            "messages.3.content.0: Invalid `signature` in `thinking` block. The block is bound to a different \
+             conversation.",
+            "messages.5.content.0: Invalid `data` in `redacted_thinking` block",
+            "messages.7.content.1: `thinking` or `redacted_thinking` blocks in the latest assistant message \
+             cannot be modified. These blocks must remain as they were in the original response.",
+        ] {
+            assert_eq!(kind(message), ProviderErrorKind::RefusedReasoning, "{message}");
         }
     }
 

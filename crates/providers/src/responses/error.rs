@@ -112,6 +112,7 @@ fn specific(error: &Detail) -> Option<ProviderErrorKind> {
             "invalid_prompt" | "bio_policy" | "cyber_policy" | "data_residency_mismatch" => {
                 ProviderErrorKind::InvalidRequest
             }
+            "invalid_encrypted_content" => ProviderErrorKind::RefusedReasoning,
             // A tool of theirs, and no image of the request.
             tool if tool.starts_with("image_generation") => ProviderErrorKind::InvalidRequest,
             // Fourteen documented codes, and whatever comes to them.
@@ -160,6 +161,7 @@ mod tests {
             (400, "invalid_image_url", "invalid_request_error"),
             (400, "failed_to_download_image", "invalid_request_error"),
             (400, "image_generation_user_error", "image_generation_user_error"),
+            (400, "invalid_encrypted_content", "invalid_request_error"),
             (418, "new_code", "new_error"),
             (500, "", "new_error"),
         ];
@@ -184,6 +186,7 @@ mod tests {
             400 invalid_image_url invalid_request_error: RefusedItem, invalid_image_url
             400 failed_to_download_image invalid_request_error: RefusedItem, failed_to_download_image
             400 image_generation_user_error image_generation_user_error: InvalidRequest, image_generation_user_error
+            400 invalid_encrypted_content invalid_request_error: RefusedReasoning, invalid_encrypted_content
             418 new_code new_error: InvalidRequest, new_code
             500  new_error: Server, new_error
         "#]].assert_eq(&seen);

@@ -233,6 +233,7 @@ fn failure_kind(spec: &ErrorSpec) -> ProviderErrorKind {
         ("overloaded_error" | "overloaded", _) => Kind::Overloaded,
         ("context_overflow" | "request_too_large", _) => Kind::ContextOverflow,
         ("refused_item", _) => Kind::RefusedItem,
+        ("refused_reasoning", _) => Kind::RefusedReasoning,
         ("network", _) => Kind::Network,
         ("api_error" | "server", _) => Kind::Server,
         ("format", _) => Kind::Format,

@@ -86,6 +86,8 @@ impl Transcript {
             Event::ItemsLeftOut { items, .. } => self.note(Note::warning(format!(
                 "{items} images or documents left out: the provider refused them"
             ))),
+            // A notice tells it.
+            Event::ReasoningLeftOut { .. } => {}
             Event::Notice { text } => self.note(Note::warning(text.clone())),
             Event::TurnFinished { outcome, .. } => self.finish_turn(outcome, now),
             Event::ToolInputDelta { .. }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Announcer, Phase, State};
 use crate::bugs::{Bug, is_on};
 use crate::keep::{self, Facts};
-use crate::{compact, fit, prune, trim, words};
+use crate::{compact, fit, items, prune, trim, words};
 
 /// A compaction that was started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,12 +131,28 @@ impl State {
             self.spend(&failed.usage, failed.cost, None, out);
         }
         let is_automatic = self.give_compaction_up(&failed.error, out);
+        if failed.kind == Some(ProviderErrorKind::RefusedReasoning) {
+            self.mend_summary(is_automatic, out);
+        }
         // The conversation is not cut back for a model that cannot be asked anything now.
         let ends = failed.kind.filter(|kind| is_automatic && cannot_answer(*kind));
         if let (Some(turn), Some(kind)) = (&mut self.turn, ends) {
             let message = failed.error.clone();
             turn.phase = Phase::Ending(TurnOutcome::ProviderFailed { kind, message });
         }
+    }
+
+    /// Without reasoning that the provider cannot verify, a summary may be asked for again.
+    fn mend_summary(&mut self, is_automatic: bool, out: &mut Announcer) {
+        let left_out = items::leave_reasoning_out(&mut self.history);
+        if left_out == 0 {
+            return;
+        }
+        if let Some(turn) = self.turn.as_mut().filter(|_| is_automatic) {
+            turn.compaction_tried = false;
+            turn.compaction_failures = turn.compaction_failures.saturating_sub(1);
+        }
+        self.tell_left_out(ProviderErrorKind::RefusedReasoning, left_out, out);
     }
 
     /// The compaction that runs gives nothing. Tells whether it was an automatic one.

@@ -243,8 +243,11 @@ impl State {
         turn.accepted.take_if(|accepted| !outlives(accepted, failed.kind));
         turn.overflowed = overflows;
         turn.overflows = turn.overflows.saturating_add(u32::from(overflows));
-        let refuses = failed.kind == ProviderErrorKind::RefusedItem;
-        let left_out = if refuses { items::leave_out(&mut self.history) } else { 0 };
+        let left_out = match failed.kind {
+            ProviderErrorKind::RefusedItem => items::leave_out(&mut self.history),
+            ProviderErrorKind::RefusedReasoning => items::leave_reasoning_out(&mut self.history),
+            _ => 0,
+        };
         let mends = left_out > 0 || overflows && self.can_mend();
         let Some(turn) = &mut self.turn else { return };
         turn.phase = match failed.retry_at {
@@ -265,8 +268,24 @@ impl State {
             },
         });
         if left_out > 0 {
+            self.tell_left_out(failed.kind, left_out, out);
+        }
+    }
+
+    /// The conversation goes on without what the provider could not take.
+    pub(super) fn tell_left_out(
+        &mut self,
+        kind: ProviderErrorKind,
+        left_out: u32,
+        out: &mut Announcer,
+    ) {
+        let messages = || self.history.messages().iter().cloned().collect();
+        if kind == ProviderErrorKind::RefusedReasoning {
+            self.epoch_due = Some(EpochCause::RefusedReasoning);
+            out.say(|| Event::ReasoningLeftOut { messages: messages(), blocks: left_out });
+            out.say(|| Event::Notice { text: words::reasoning_left_out() });
+        } else {
             self.epoch_due = Some(EpochCause::RefusedItem);
-            let messages = || self.history.messages().iter().cloned().collect();
             out.say(|| Event::ItemsLeftOut { messages: messages(), items: left_out });
             out.say(|| Event::Notice { text: words::items_left_out(left_out) });
         }

@@ -28,6 +28,7 @@ mod misfits;
 mod permission;
 mod plan;
 mod properties;
+mod reasoning;
 mod repeats;
 mod replies;
 mod requests;

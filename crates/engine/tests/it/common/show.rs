@@ -74,6 +74,7 @@ fn describe(event: &Event) -> String {
         }
         Event::CompactionFailed { error } => format!("compaction failed: {error}"),
         Event::ItemsLeftOut { items, .. } => format!("{items} items left out"),
+        Event::ReasoningLeftOut { blocks, .. } => format!("{blocks} blocks of reasoning left out"),
         Event::Restored { messages, tokens_before, tokens_after } => {
             format!("restored to {}: {tokens_before} -> {tokens_after}", messages.len())
         }

@@ -35,12 +35,16 @@ impl Ledger {
 
     /// Nothing else could be asked of the provider either, or this request alone failed.
     pub(super) fn summary_failed(&mut self, kind: Option<ProviderErrorKind>) {
-        use ProviderErrorKind::{ContextOverflow, Format, InvalidRequest, RefusedItem, Server};
+        use ProviderErrorKind::{
+            ContextOverflow, Format, InvalidRequest, RefusedItem, RefusedReasoning, Server,
+        };
         let is_automatic =
             self.compaction.as_ref().is_some_and(|c| c.cause == CompactionCause::Automatic);
         let is_own = matches!(
             kind,
-            None | Some(ContextOverflow | Format | InvalidRequest | RefusedItem | Server)
+            None | Some(
+                ContextOverflow | Format | InvalidRequest | RefusedItem | RefusedReasoning | Server
+            )
         );
         if let Some(turn) = self.turn.as_mut().filter(|_| is_automatic && !is_own) {
             turn.cannot_ask = true;

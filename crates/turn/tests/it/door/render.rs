@@ -72,6 +72,7 @@ pub(super) fn event(event: &Event) -> Option<String> {
         Event::CompactionFailed { error } => format!("compaction failed: {error}"),
         Event::Compacted { cut, .. } => format!("compacted {cut}"),
         Event::ItemsLeftOut { items, .. } => format!("items left out: {items}"),
+        Event::ReasoningLeftOut { blocks, .. } => format!("reasoning left out: {blocks}"),
         Event::Restored { messages, tokens_before, tokens_after } => {
             format!("restored to {}: {tokens_before} -> {tokens_after}", messages.len())
         }

@@ -58,6 +58,7 @@ pub(super) fn record(dice: &mut Dice) -> Record {
                 ProviderErrorKind::Overloaded,
                 ProviderErrorKind::ContextOverflow,
                 ProviderErrorKind::RefusedItem,
+                ProviderErrorKind::RefusedReasoning,
             ]),
             message: String::new(),
             retry_at: dice.pick(&[None, Some(Timestamp(5000)), Some(Timestamp(u64::MAX))]),

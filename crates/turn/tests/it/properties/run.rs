@@ -332,6 +332,7 @@ impl Run {
                 ProviderErrorKind::Overloaded,
                 ProviderErrorKind::ContextOverflow,
                 ProviderErrorKind::RefusedItem,
+                ProviderErrorKind::RefusedReasoning,
                 ProviderErrorKind::Auth,
             ]);
             let retry_at = kind.is_transient().then_some(Timestamp(self.now + 1000));

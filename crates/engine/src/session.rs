@@ -201,7 +201,8 @@ impl Session {
 
     /// Says something to the running turn: it is delivered before the next model call. With no turn
     /// running it starts one. `false` when something was said by this id before, in whatever process, or
-    /// the input says nothing: then nothing is said.
+    /// the input says nothing: then nothing is said. What is taken back while hooks hear it was said, and
+    /// nothing of it is written; [`Event::SteeringTakenBack`](heeler_core::Event) tells of it.
     ///
     /// # Errors
     /// When the session is closed.

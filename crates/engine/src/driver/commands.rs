@@ -134,7 +134,7 @@ impl Driver {
                     let record = Record::SteeringTakenBack { id: id.clone() };
                     self.write(vec![record], Durability::Written).await?;
                 }
-                let _ = done.send(self.prompts.take_back(&id) || waits);
+                let _ = done.send(self.unsay(|said| *said == id) || waits);
             }
             Command::CancelBackground { call, done } => {
                 let _ = done.send(self.cancel_background(call).await?);
@@ -151,7 +151,7 @@ impl Driver {
             Command::Halt { done } => {
                 self.halt().await?;
                 self.is_halted = !is_on(Bug::RestlessHalt);
-                self.prompts.take_all_back();
+                drop(self.prompts.take_out(|_| true));
                 for turn in self.queue.drain(..) {
                     let _ = turn.done.send(TurnOutcome::Cancelled.into());
                 }
@@ -274,7 +274,7 @@ impl Driver {
     /// each before what is written. What work in the background came to is nobody's words. Tells whether
     /// anything waited.
     async fn take_all_back(&mut self) -> Result<bool, StoreError> {
-        let was_heard = self.prompts.take_all_back();
+        let was_heard = self.unsay(|_| true);
         let said = self.state.steering.iter().rev().filter(|queued| !queued.is_background);
         let records = said.map(|queued| Record::SteeringTakenBack { id: queued.id.clone() });
         let records: Vec<Record> = records.collect();

@@ -103,20 +103,19 @@ impl Prompts {
         }
     }
 
-    /// Takes steering back that nobody has heard yet.
-    pub(super) fn take_back(&mut self, id: &SteeringId) -> bool {
-        let hears = |hearing: &Hearing| matches!(&hearing.said, Said::Steer(s) if s.id == *id);
-        let was_heard = self.hearing.take_if(|hearing| hears(hearing)).is_some();
-        let before = self.steering.len();
-        self.steering.retain(|steer| steer.id != *id);
-        was_heard || self.steering.len() < before
-    }
-
-    /// Takes all of it back; tells whether there was any.
-    pub(super) fn take_all_back(&mut self) -> bool {
-        let waited = !std::mem::take(&mut self.steering).is_empty();
-        let hearing = self.hearing.take_if(|hearing| matches!(hearing.said, Said::Steer(_)));
-        waited || hearing.is_some()
+    /// Takes out steering that nobody has heard yet, the newest first.
+    pub(super) fn take_out(&mut self, is_wanted: impl Fn(&SteeringId) -> bool) -> Vec<Steer> {
+        let hearing = self
+            .hearing
+            .take_if(|hearing| matches!(&hearing.said, Said::Steer(steer) if is_wanted(&steer.id)));
+        let heard = hearing.and_then(|hearing| match hearing.said {
+            Said::Steer(steer) => Some(steer),
+            Said::Turn(_) => None,
+        });
+        let waiting = std::mem::take(&mut self.steering).into_iter();
+        let (taken, kept): (VecDeque<Steer>, _) = waiting.partition(|it| is_wanted(&it.id));
+        self.steering = kept;
+        heard.into_iter().chain(taken).rev().collect()
     }
 }
 
@@ -206,6 +205,18 @@ impl Driver {
             heard
         });
         self.prompts.hearing = Some(Hearing { said, answer });
+    }
+
+    /// Takes back what nobody has heard yet: it was said, and whoever watches is told what became of it,
+    /// though nothing of it was written. Tells whether there was any.
+    pub(super) fn unsay(&mut self, is_wanted: impl Fn(&SteeringId) -> bool) -> bool {
+        let taken = self.prompts.take_out(is_wanted);
+        let was_any = !taken.is_empty();
+        for Steer { id, done, .. } in taken {
+            self.show(Event::SteeringTakenBack { id });
+            let _ = done.send(true);
+        }
+        was_any
     }
 
     /// Lets an input go its way, as hooks want it.

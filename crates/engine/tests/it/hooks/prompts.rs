@@ -8,7 +8,7 @@ use heeler_core::{
     Event, HookEvent, HookMoment, HookOutcome, HookVerdict, Input, RawJson, SteeringId, ToolOutput,
     TurnOutcome,
 };
-use heeler_engine::{Parts, Session};
+use heeler_engine::{Parts, Seen, Session};
 
 use crate::common::{
     Case, Stage, allows, asks, broken, check, denies, hook, nothing, settled, stage_with, stops,
@@ -249,6 +249,7 @@ fn what_is_being_heard_can_be_taken_back() {
     virtually(async {
         let (stage, asked) = unheard().await;
         let session: Session = stage.session.clone();
+        let (_, mut cursor) = session.subscribe();
         let steer = |name: &str| {
             let (session, id) = (session.clone(), steering(name));
             tokio::spawn(async move { session.steer(id, Input::text("hi")).await })
@@ -261,8 +262,15 @@ fn what_is_being_heard_can_be_taken_back() {
         assert_eq!(session.take_back(steering("a")).await, Ok(false));
         settled().await;
         assert_eq!(asked.load(Ordering::SeqCst), 0);
-        // Nobody will ever write what was taken back.
-        assert!(first.await.unwrap().is_err() && second.await.unwrap().is_err());
+        // Both were said, and whoever watches hears what became of them, though nothing was written.
+        assert_eq!((first.await.unwrap(), second.await.unwrap()), (Ok(true), Ok(true)));
+        let mut taken_back = Vec::new();
+        while let Some(Seen::Event(envelope)) = cursor.try_next() {
+            if let Event::SteeringTakenBack { id } = &envelope.event {
+                taken_back.push((envelope.seq, id.0.to_string()));
+            }
+        }
+        assert_eq!(taken_back, [(None, "b".to_owned()), (None, "a".to_owned())]);
         drop(session);
         stage.close().await;
     });

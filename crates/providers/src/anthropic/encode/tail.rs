@@ -40,9 +40,20 @@ struct Tail<'r> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Thinking {
-    Enabled { budget_tokens: u64 },
-    Adaptive,
+    Enabled {
+        budget_tokens: u64,
+    },
+    /// Newer models leave the text of their thinking out unless it is asked for.
+    Adaptive {
+        display: &'static str,
+    },
+    Disabled,
+    /// Notes between calls, and nothing else.
+    BetweenTools,
 }
+
+/// The effort that stands for none.
+const NO_EFFORT: &str = "none";
 
 #[derive(Serialize)]
 struct OutputConfig<'r> {
@@ -95,7 +106,12 @@ impl<'r> Tail<'r> {
                 let enabled = Thinking::Enabled { budget_tokens: *tokens };
                 (begins_with_thinking(request).then_some(enabled), None)
             }
-            Some(ThinkingSettings::Effort(effort)) => (Some(Thinking::Adaptive), Some(effort)),
+            Some(ThinkingSettings::Effort(effort)) if effort == NO_EFFORT => {
+                (no_thinking(&request.model), None)
+            }
+            Some(ThinkingSettings::Effort(effort)) => {
+                (Some(Thinking::Adaptive { display: "summarized" }), Some(effort))
+            }
             None => (None, None),
         };
         // Without tools, the provider refuses a choice among them.
@@ -111,6 +127,16 @@ impl<'r> Tail<'r> {
             container: call_fields::container(request),
             stream: true,
         }
+    }
+}
+
+/// How a model is kept from thinking: older ones think only when they are asked to, some take no such
+/// wish, and refuse the request that has it.
+fn no_thinking(model: &str) -> Option<Thinking> {
+    match model {
+        "claude-opus-5" | "claude-sonnet-5" => Some(Thinking::Disabled),
+        "claude-sonnet-5-5" => Some(Thinking::BetweenTools),
+        _ => None,
     }
 }
 

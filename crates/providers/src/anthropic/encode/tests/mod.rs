@@ -210,23 +210,47 @@ fn parameters_follow_the_messages() {
     check_tail(
         &request,
         expect![[
-            r#"],"max_tokens":100,"thinking":{"type":"adaptive"},"output_config":{"effort":"low"},"tool_choice":{"type":"auto","disable_parallel_tool_use":false},"stream":true}"#
+            r#"],"max_tokens":100,"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"low"},"tool_choice":{"type":"auto","disable_parallel_tool_use":false},"stream":true}"#
         ]],
     );
     request.parameters.tool_choice = Some(ToolChoice::None);
     check_tail(
         &request,
         expect![[
-            r#"],"max_tokens":100,"thinking":{"type":"adaptive"},"output_config":{"effort":"low"},"tool_choice":{"type":"none"},"stream":true}"#
+            r#"],"max_tokens":100,"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"low"},"tool_choice":{"type":"none"},"stream":true}"#
         ]],
     );
     request.tools = [].into();
     check_tail(
         &request,
         expect![[
-            r#"],"max_tokens":100,"thinking":{"type":"adaptive"},"output_config":{"effort":"low"},"stream":true}"#
+            r#"],"max_tokens":100,"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"low"},"stream":true}"#
         ]],
     );
+}
+
+#[test]
+fn no_thinking_is_told_to_those_that_think_by_themselves() {
+    let thinking = |model: &str| {
+        let mut request = request(vec![Message::user("hi")]);
+        request.model = model.into();
+        request.parameters.thinking = Some(ThinkingSettings::Effort("none".into()));
+        let body = text(&Encoder::default(), &request);
+        assert!(!body.contains("effort"), "{body}");
+        let told: serde_json::Value = serde_json::from_str(&body).unwrap();
+        told["thinking"]["type"].as_str().unwrap_or("-").to_owned()
+    };
+    for (model, expected) in [
+        ("claude-opus-4-8", "-"),
+        ("claude-opus-5", "disabled"),
+        ("claude-sonnet-5", "disabled"),
+        ("claude-sonnet-5-5", "between_tools"),
+        // These always think.
+        ("claude-opus-5-5", "-"),
+        ("claude-fable-5", "-"),
+    ] {
+        assert_eq!(thinking(model), expected, "{model}");
+    }
 }
 
 #[test]

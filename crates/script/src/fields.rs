@@ -1,9 +1,11 @@
-//! Two kinds of field value: one or a list of them, and a regular expression.
+//! Kinds of field value: one or a list of them, fields by name, and a regular expression.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use regex::Regex;
-use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor, value::SeqAccessDeserializer};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// A list that may be written as its only element.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +81,58 @@ impl<'de> Visitor<'de> for BoolsVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
         Vec::deserialize(SeqAccessDeserializer::new(items)).map(OneOrMany)
     }
+}
+
+/// Fields by name: a derived reader would take a list for them, by their places.
+pub(crate) struct Named<T>(pub(crate) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NamedVisitor(PhantomData)).map(Self)
+    }
+}
+
+struct NamedVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for NamedVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("fields by their names")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<T, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(fields))
+    }
+}
+
+/// Reads a field whose value has fields.
+pub(crate) fn named<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Named::deserialize(deserializer).map(|Named(value)| value)
+}
+
+/// The same of one that may be null.
+pub(crate) fn named_or_null<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let value = Option::<Named<T>>::deserialize(deserializer)?;
+    Ok(value.map(|Named(value)| value))
+}
+
+/// The same of a list of them.
+pub(crate) fn list_of_named<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let list = Vec::<Named<T>>::deserialize(deserializer)?;
+    Ok(list.into_iter().map(|Named(value)| value).collect())
 }
 
 /// A compiled regular expression.

@@ -15,6 +15,7 @@ mod elide;
 mod error;
 mod expect;
 mod fields;
+mod mismatch;
 mod parse;
 mod player;
 mod reply;
@@ -29,9 +30,11 @@ pub use elide::{Depth, elide_cache_markers};
 pub use error::ScriptError;
 pub use expect::Expect;
 pub use fields::OneOrMany;
-pub use player::{Mismatch, Player, SUMMARY_SENTINEL};
+pub use mismatch::{Mismatch, Passed};
+pub use player::{Player, SUMMARY_SENTINEL};
 pub use reply::{Ending, Reply, ReplyBlock, Step};
 pub use script::{
-    After, Capture, Conversations, EpochRule, ErrorSpec, For, Options, ReplySpec, Script, UsageSpec,
+    After, Capture, Conversations, EpochRule, ErrorSpec, For, Format, Options, ReplySpec, Script,
+    UsageSpec,
 };
 pub use view::{BlockView, Content, MessageView, RequestView, Role, ToolView};

@@ -6,10 +6,11 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::fields::{list_of_named, named};
 use crate::script::{BLOCKS_MAX, CHUNKS_MAX, REPLIES_MAX};
 use crate::template::names_used;
 use crate::toml_text::{Converted, NoToml, converted};
-use crate::{Options, ReplySpec, Script, ScriptError};
+use crate::{Format, Options, ReplySpec, Script, ScriptError};
 
 /// The longest script, in bytes.
 pub(crate) const SCRIPT_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -32,14 +33,18 @@ impl Script {
             return Err(too_long(name));
         }
         let extension = Path::new(name).extension().and_then(|e| e.to_str());
-        let is_lines = match extension {
-            Some("toml") => false,
-            Some("jsonl" | "json") => true,
-            _ => text.trim_start_matches('\u{feff}').trim_start().starts_with('{'),
+        let begins_as_lines = || text.trim_start_matches('\u{feff}').trim_start().starts_with('{');
+        let format = match extension {
+            Some("toml") => Format::Toml,
+            Some("jsonl" | "json") => Format::Lines,
+            _ if begins_as_lines() => Format::Lines,
+            _ => Format::Toml,
         };
-        let (options, replies) =
-            if is_lines { read_lines(name, text)? } else { read_toml(name, text)? };
-        let script = Self { name: name.to_owned(), options, replies };
+        let (options, replies) = match format {
+            Format::Toml => read_toml(name, text)?,
+            Format::Lines => read_lines(name, text)?,
+        };
+        let script = Self { name: name.to_owned(), options, replies, format };
         check_script(&script)?;
         Ok(script)
     }
@@ -76,15 +81,16 @@ fn too_long(name: &str) -> ScriptError {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TomlFile {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "named")]
     script: Options,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "list_of_named")]
     reply: Vec<ReplySpec>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OptionsLine {
+    #[serde(deserialize_with = "named")]
     script: Options,
 }
 
@@ -112,6 +118,11 @@ fn read_lines(name: &str, text: &str) -> Result<(Options, Vec<ReplySpec>), Scrip
             let what = format!("{error} (each line is one reply)");
             ScriptError::new(name, Some(i + 1), what)
         };
+        if !line.trim_start().starts_with('{') {
+            let what = "each line is one reply, an object; a list of them is not JSON Lines";
+            return Err(ScriptError::new(name, Some(i + 1), what)
+                .with_next("write one `{...}` a line, with nothing around or between them"));
+        }
         if n == 0 && is_options(line) {
             options = serde_json::from_str::<OptionsLine>(line).map_err(fail)?.script;
             continue;
@@ -131,13 +142,21 @@ fn is_options(line: &str) -> bool {
 /// What no single field can tell.
 fn check_script(script: &Script) -> Result<(), ScriptError> {
     if script.replies.is_empty() {
-        return Err(ScriptError::new(&script.name, None, "the script has no reply")
-            .with_next("add one, such as `[[reply]]` with `text = \"hello\"`"));
+        let next = match script.format {
+            Format::Toml => "add one, such as `[[reply]]` with `text = \"hello\"`",
+            Format::Lines => "add a line, such as `{\"text\": \"hello\"}`",
+        };
+        return Err(ScriptError::new(&script.name, None, "the script has no reply").with_next(next));
     }
     if script.replies.len() > REPLIES_MAX {
         let what = format!("the script has more than {REPLIES_MAX} replies");
-        return Err(ScriptError::new(&script.name, None, what)
-            .with_next("use `repeat`, or `loop` in `[script]`"));
+        let next = match script.format {
+            Format::Toml => "use `repeat`, or `loop` in `[script]`",
+            Format::Lines => {
+                "use `repeat`, or `loop` in a first line `{\"script\": {\"loop\": true}}`"
+            }
+        };
+        return Err(ScriptError::new(&script.name, None, what).with_next(next));
     }
     let mut captured = BTreeSet::new();
     for reply in &script.replies {

@@ -1,7 +1,6 @@
 //! Plays a script: checks a request, picks the reply, fills it in.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::Arc;
 
 use crate::block::InputSpec;
@@ -9,8 +8,8 @@ use crate::check::{check_prefix, check_summary_prefix, check_valid, check_valid_
 use crate::expect::quote;
 use crate::template::{Values, fill, fill_value};
 use crate::{
-    BlockSpec, Conversations, Ending, EpochRule, For, Reply, ReplyBlock, ReplySpec, RequestView,
-    Script, UsageSpec, Violation,
+    BlockSpec, Conversations, Ending, EpochRule, For, Mismatch, Passed, Reply, ReplyBlock,
+    ReplySpec, RequestView, Script, UsageSpec, Violation,
 };
 
 /// The line a conversation begins with after its head became a summary.
@@ -43,38 +42,6 @@ struct Conversation {
     is_paused: bool,
 }
 
-/// A request the script does not answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mismatch {
-    /// The request is not valid, or does not continue the one before.
-    Invalid {
-        /// Which request, from 1.
-        request: u64,
-        /// What is wrong with it.
-        violations: Vec<Violation>,
-    },
-    /// The request is not what the script expects.
-    Unexpected {
-        /// Which request, from 1.
-        request: u64,
-        /// The script's name.
-        script: String,
-        /// The line of the reply.
-        line: usize,
-        /// What was expected and found.
-        problems: Vec<String>,
-    },
-    /// The script has no reply left.
-    Exhausted {
-        /// Which request, from 1.
-        request: u64,
-        /// The script's name.
-        script: String,
-        /// The kind of reply that is missing.
-        kind: For,
-    },
-}
-
 impl Player {
     /// Begins a script.
     pub fn new(script: impl Into<Arc<Script>>) -> Self {
@@ -104,7 +71,7 @@ impl Player {
         let chosen = self.choose(request, is_summary)?;
         let script = Arc::clone(&self.script);
         let Some(spec) = script.replies.get(chosen) else {
-            return Err(self.exhausted(For::Next));
+            return Err(self.exhausted(For::Next, None));
         };
         let unexpected = |problems| Mismatch::Unexpected {
             request: self.requests,
@@ -223,26 +190,39 @@ impl Player {
     /// order whose `when` holds.
     fn choose(&self, request: &RequestView, is_summary: bool) -> Result<usize, Mismatch> {
         let replies = &self.script.replies;
-        let is_left = |i: usize| self.given[i] < replies[i].repeat.unwrap_or(1);
-        let holds = |i: usize| match &replies[i].when {
-            Some(when) => when.problems(request).is_empty(),
-            None => true,
+        let is_left = |i: &usize| self.given[*i] < replies[*i].repeat.unwrap_or(1);
+        let mut passed = None;
+        let mut holds = |i: &usize| {
+            let when = replies[*i].when.as_ref();
+            let problems = when.map(|when| when.problems(request)).unwrap_or_default();
+            let holds = problems.is_empty();
+            if !holds && passed.is_none() {
+                passed = Some(Passed { line: replies[*i].line, problems });
+            }
+            holds
         };
         let mut summaries = (0..replies.len()).filter(|i| replies[*i].kind == For::Summary);
         if is_summary && summaries.clone().next().is_some() {
-            let found = summaries.find(|i| is_left(*i) && holds(*i));
-            return found.ok_or_else(|| self.exhausted(For::Summary));
+            let found = summaries.find(|i| is_left(i) && holds(i));
+            return found.ok_or_else(|| self.exhausted(For::Summary, passed));
         }
         let mut in_order = (self.cursor..replies.len()).filter(|i| replies[*i].kind == For::Next);
-        if let Some(found) = in_order.clone().find(|i| is_left(*i) && holds(*i)) {
+        if let Some(found) = in_order.clone().find(|i| is_left(i) && holds(i)) {
             return Ok(found);
         }
         let last = in_order.next_back().filter(|_| self.script.options.repeat_last);
-        last.filter(|i| holds(*i)).ok_or_else(|| self.exhausted(For::Next))
+        last.filter(holds).ok_or_else(|| self.exhausted(For::Next, passed))
     }
 
-    fn exhausted(&self, kind: For) -> Mismatch {
-        Mismatch::Exhausted { request: self.requests, script: self.script.name.clone(), kind }
+    fn exhausted(&self, kind: For, passed: Option<Passed>) -> Mismatch {
+        let script = self.script.name.clone();
+        Mismatch::Exhausted {
+            request: self.requests,
+            script,
+            format: self.script.format,
+            kind,
+            passed,
+        }
     }
 
     /// The values known after this request.
@@ -300,48 +280,6 @@ impl Player {
         Ok(reply)
     }
 }
-
-impl Mismatch {
-    /// What is wrong with the request itself, when that is the reason.
-    #[must_use]
-    pub fn violations(&self) -> &[Violation] {
-        match self {
-            Self::Invalid { violations, .. } => violations,
-            _ => &[],
-        }
-    }
-}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Invalid { request, violations } => {
-                write!(f, "request {request} is not valid: ")?;
-                for (i, violation) in violations.iter().enumerate() {
-                    write!(f, "{}{violation}", if i == 0 { "" } else { "; " })?;
-                }
-                if violations.iter().any(|v| v.what.contains("within an epoch")) {
-                    let next = "(where that is meant, set `epoch = \"may change\"` in `[script]`)";
-                    write!(f, " {next}")?;
-                }
-                Ok(())
-            }
-            Self::Unexpected { request, script, line, problems } => {
-                let problems = problems.join("; ");
-                write!(f, "request {request} does not fit the reply at {script}:{line}: {problems}")
-            }
-            Self::Exhausted { request, script, kind } => {
-                let (which, next) = match kind {
-                    For::Next => ("reply", "add a `[[reply]]`, or set `loop = true` in `[script]`"),
-                    For::Summary => ("reply `for = \"summary\"`", "add one, or set its `repeat`"),
-                };
-                write!(f, "request {request} finds no {which} left in {script}: {next}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for Mismatch {}
 
 fn same_beginning(a: &RequestView, b: &RequestView) -> bool {
     let first = |request: &RequestView| {

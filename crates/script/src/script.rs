@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::fields::Pattern;
+use crate::fields::{Pattern, list_of_named, named, named_or_null};
 use crate::{BlockSpec, Expect};
 
 /// The most replies a script may have.
@@ -27,6 +27,19 @@ pub struct Script {
     /// The replies.
     #[doc(hidden)]
     pub replies: Vec<ReplySpec>,
+    /// What it is written in, for the words of errors.
+    #[doc(hidden)]
+    pub format: Format,
+}
+
+/// What a script is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Format {
+    /// TOML, with a `[[reply]]` for each reply.
+    #[default]
+    Toml,
+    /// JSON Lines, with a line for each reply.
+    Lines,
 }
 
 impl Script {
@@ -35,7 +48,7 @@ impl Script {
     pub fn of(replies: impl IntoIterator<Item = ReplySpec>) -> Self {
         let numbered = replies.into_iter().enumerate();
         let replies = numbered.map(|(i, reply)| ReplySpec { line: i + 1, ..reply }).collect();
-        Self { name: "script".into(), options: Options::default(), replies }
+        Self { name: "script".into(), replies, ..Self::default() }
     }
 
     /// Repeats the last reply for as long as requests come.
@@ -62,6 +75,7 @@ pub struct Options {
     /// heeler's own request.
     pub summary_contains: Option<String>,
     /// What replies without their own `usage` report.
+    #[serde(deserialize_with = "named_or_null")]
     pub usage: Option<UsageSpec>,
 }
 
@@ -99,8 +113,10 @@ pub struct ReplySpec {
     #[serde(rename = "for")]
     pub kind: For,
     /// The reply is passed over when the request does not fit.
+    #[serde(deserialize_with = "named_or_null")]
     pub when: Option<Expect>,
     /// The request is refused when it does not fit.
+    #[serde(deserialize_with = "named")]
     pub expect: Expect,
     /// Texts taken from the request: a name and the expression that finds the value.
     pub capture: Capture,
@@ -109,20 +125,25 @@ pub struct ReplySpec {
     /// A text block before `blocks`.
     pub text: Option<String>,
     /// What the model says, in order.
+    #[serde(deserialize_with = "list_of_named")]
     pub blocks: Vec<BlockSpec>,
     /// Why it stops; by default `tool_use` when there are calls, else `end_turn`.
     pub stop: Option<String>,
     /// Tokens reported; by default the script's, else an estimate from the sizes.
+    #[serde(deserialize_with = "named_or_null")]
     pub usage: Option<UsageSpec>,
     /// Milliseconds before the reply begins.
     pub delay_ms: u64,
     /// In how many parts each block is sent; 0 and 1 mean whole.
     pub chunks: usize,
     /// The reply is a failure, or ends in one.
+    #[serde(deserialize_with = "named_or_null")]
     pub error: Option<ErrorSpec>,
     /// The stream ends here, without its end marker.
+    #[serde(deserialize_with = "named_or_null")]
     pub cut: Option<After>,
     /// Nothing more is sent from here on.
+    #[serde(deserialize_with = "named_or_null")]
     pub stall: Option<After>,
     /// HTTP headers of the response; only the mock server sends them.
     pub headers: BTreeMap<String, String>,

@@ -90,6 +90,74 @@ fn an_unknown_field_names_the_known_ones() {
 }
 
 #[test]
+fn fields_are_read_by_their_names_alone() {
+    for text in ["[{\"text\":\"a\"}]", "[\"next\"]", "[[reply]]\ntext = 1", "null", "\"text\""] {
+        refuses(
+            "a.jsonl",
+            text,
+            expect![[r#"
+                a.jsonl:1: each line is one reply, an object;
+                a list of them is not JSON Lines;
+                write one `{...}` a line, with nothing around or between them
+            "#]],
+        );
+    }
+    refuses(
+        "a.jsonl",
+        "{\"text\":\"a\"},\n[\"next\"]",
+        expect![[r#"
+        a.jsonl:1: trailing characters at column 13 (each line is one reply);
+        docs/guide/scripted-models.md lists every field
+    "#]],
+    );
+    refuses(
+        "a.toml",
+        "reply = [\n  [\"next\"]\n]",
+        expect![[r#"
+        a.toml:2: invalid type: sequence,
+        expected fields by their names;
+        docs/guide/scripted-models.md lists every field
+    "#]],
+    );
+    refuses(
+        "a.toml",
+        "script = [true]\n[[reply]]\ntext = 'a'",
+        expect![[r#"
+        a.toml:1: invalid type: sequence,
+        expected fields by their names;
+        docs/guide/scripted-models.md lists every field
+    "#]],
+    );
+    refuses(
+        "a.jsonl",
+        "{\"script\":[true]}\n{\"text\":\"a\"}",
+        expect![[r#"
+        a.jsonl:1: invalid type: sequence,
+        expected fields by their names at column 11 (each line is one reply);
+        docs/guide/scripted-models.md lists every field
+    "#]],
+    );
+    for (field, value) in [
+        ("when", "[\"a\"]"),
+        ("expect", "[\"a\"]"),
+        ("blocks", "[[\"a\"]]"),
+        ("usage", "[1,2]"),
+        ("error", "[503]"),
+        ("cut", "[1]"),
+        ("stall", "[1]"),
+    ] {
+        let text = format!("{{\"{field}\":{value}}}");
+        let error = Script::parse_named("a.jsonl", &text).unwrap_err().to_string();
+        assert!(
+            error.contains("invalid type: sequence, expected fields by their names"),
+            "{error}"
+        );
+    }
+    let nothing = r#"{"text":"a","when":null,"usage":null,"error":null,"cut":null,"stall":null}"#;
+    Script::parse_named("a.jsonl", nothing).unwrap();
+}
+
+#[test]
 fn a_block_is_exactly_one_thing() {
     let block = |fields: &str| format!("[[reply]]\ntext = \"a\"\n[[reply.blocks]]\n{fields}\n");
     refuses(
@@ -146,6 +214,14 @@ fn a_reply_that_cannot_be_played_is_refused() {
             a.toml: the script has no reply;
             add one, such as `[[reply]]` with `text = "hello"`
         "#]],
+    );
+    refuses(
+        "a.jsonl",
+        "",
+        expect![[r#"
+        a.jsonl: the script has no reply;
+        add a line, such as `{"text": "hello"}`
+    "#]],
     );
     refuses(
         "a.toml",
@@ -236,9 +312,9 @@ fn every_limit_is_reached() {
         "a.jsonl",
         &"{}\n".repeat(100_001),
         expect![[r#"
-        a.jsonl: the script has more than 100000 replies;
-        use `repeat`, or `loop` in `[script]`
-    "#]],
+            a.jsonl: the script has more than 100000 replies;
+            use `repeat`, or `loop` in a first line `{"script": {"loop": true}}`
+        "#]],
     );
     let blocks = vec![r#"{"text":"a"}"#; 1_001].join(",");
     refuses(

@@ -96,6 +96,38 @@ expect = { tool_result_contains = ["one", "three", "four"], tool_result_is_error
 }
 
 #[test]
+fn a_when_that_did_not_fit_is_told_at_the_end() {
+    let passed = "[[reply]]\ntext = 'a'\n\n[[reply]]\nwhen = { last_user_contains = 'x' }\n\n\
+        [[reply]]\nwhen = { last_user_contains = 'z' }";
+    Talk::new(passed).text("a").text("b").gives(expect![[r#"
+        1: a [end_turn]
+        refused: request 2 finds no reply left in s.toml: the `when` of the one in line 4 does not fit: `last_user_contains` expects "x", found "b"; change that, or add a `[[reply]]` without `when`
+    "#]]);
+    let last = "[script]\nloop = true\n[[reply]]\ntext = 'a'\nwhen = { last_user_contains = 'x' }";
+    Talk::new(last).text("x").text("b").gives(expect![[r#"
+        1: a [end_turn]
+        refused: request 2 finds no reply left in s.toml: the `when` of the one in line 3 does not fit: `last_user_contains` expects "x", found "b"; change that, or add a `[[reply]]` without `when`
+    "#]]);
+    let summary = "[[reply]]\ntext = 'a'\n[[reply]]\nfor = 'summary'\nwhen = { model = 'x' }";
+    Talk::new(summary).text("Summarize the conversation so far").gives(expect![[r#"
+        refused: request 1 finds no reply `for = "summary"` left in s.toml: the `when` of the one in line 3 does not fit: `model` expects `x`, the request is for `m`; change that, or add one without `when`
+    "#]]);
+}
+
+#[test]
+fn advice_is_in_the_words_of_the_format() {
+    let request = RequestView::of([MessageView::user([BlockView::text("a")])]);
+    let refused = |text: &str| {
+        let mut player = Player::new(Script::parse_named("s.jsonl", text).unwrap());
+        let mut answers = (0..3).map(|_| player.answer(&request));
+        answers.find_map(Result::err).unwrap().to_string()
+    };
+    expect![[r#"request 2 finds no reply left in s.jsonl: add a line with one, or begin with the line `{"script": {"loop": true}}`"#]].assert_eq(&refused(r#"{"text":"a"}"#));
+    let when = r#"{"when":{"tool_result_contains":"PASS"},"text":"a"}"#;
+    expect![[r#"request 1 finds no reply left in s.jsonl: the `when` of the one in line 1 does not fit: `tool_result_contains` expects "PASS" in result 1, the last message has 0 results; change that, or add a line with one without `when`"#]].assert_eq(&refused(when));
+}
+
+#[test]
 fn when_chooses_between_replies() {
     let script = r#"
 [[reply]]

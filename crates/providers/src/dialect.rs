@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use crate::Secret;
 use crate::endpoint::Vendor;
 use crate::failure::too_long;
+use crate::transport::page::BYTE_ORDER_MARK;
 use crate::transport::{Answer, Failure, Refusal, Transport, lull, page};
 
 /// So many bytes of an answer, and a chunk more, are decoded at most before what they bring is
@@ -345,10 +346,16 @@ impl Form {
         decoder: &mut dyn Decode,
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ProviderError> {
+        let mut bytes = bytes;
         if let Self::Unknown = self {
-            match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            let says = |byte: &u8| !byte.is_ascii_whitespace() && !BYTE_ORDER_MARK.contains(byte);
+            let begins = bytes.iter().position(says).map(|at| &bytes[at..]);
+            match begins {
                 // No line of a stream begins so.
-                Some(b'{') => *self = Self::Document(Vec::new()),
+                Some([b'{' | b'[', ..]) => {
+                    *self = Self::Document(Vec::new());
+                    bytes = begins.unwrap_or(bytes);
+                }
                 Some(_) => *self = Self::Stream,
                 None => {}
             }
@@ -390,6 +397,20 @@ mod tests {
         let too_long = Some(too_long(8).message);
         assert_eq!(feed(&[b" ", b"{\"a\"", b":123}"]), too_long);
         assert_eq!(feed(&[b"event: ping\ndata: {}\n\n"]), None);
+    }
+
+    #[test]
+    fn a_document_may_begin_with_a_byte_order_mark_or_a_list() {
+        for chunks in
+            [[b"\xef\xbb\xbf".as_slice(), b" {}"], [b"\xef\xbb\xbf{", b"}"], [b" [", b"]"]]
+        {
+            let (mut form, mut decoder) = (Form::Unknown, Decoder::new());
+            for chunk in chunks {
+                form.feed(chunk, 8, &mut decoder, &mut VecDeque::new()).unwrap();
+            }
+            let Form::Document(document) = form else { panic!("no document: {chunks:?}") };
+            assert!([b"{}", b"[]"].contains(&document.as_slice().try_into().unwrap()));
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::endpoint::{
 pub const BASE_URL_DEFAULT: &str = "https://api.anthropic.com";
 
 const PATH: &str = "/v1/messages";
+const PATH_BEHIND_VERSION: &str = "/messages";
 const HEADERS: [(&str, &str); 3] = [
     ("anthropic-version", "2023-06-01"),
     ("content-type", "application/json"),
@@ -98,7 +99,11 @@ impl AnthropicSettings {
         Endpoint {
             vendor: &VENDOR,
             base_url: &self.base_url,
-            path: PATH,
+            // Some set it as OpenAI's is set.
+            path: match self.base_url.trim().trim_end_matches('/').ends_with("/v1") {
+                true => PATH_BEHIND_VERSION,
+                false => PATH,
+            },
             headers: &HEADERS,
             key: Some(self.key.header()),
             extra: &self.headers,
@@ -169,6 +174,11 @@ mod tests {
                 anthropic-beta: x
                 anthropic-beta: y"#]],
         );
+        let base = |url: &str| {
+            let settings = AnthropicSettings::with_api_key("k");
+            AnthropicSettings { base_url: url.to_owned(), ..settings }.endpoint().url().unwrap()
+        };
+        assert_eq!(base("http://a.test/v1/").as_str(), "http://a.test/v1/messages");
         check(
             &[("ANTHROPIC_API_KEY", "a"), ("ANTHROPIC_AUTH_TOKEN", "b")],
             expect![[r#"

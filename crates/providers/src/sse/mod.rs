@@ -220,6 +220,15 @@ impl Parser {
                     held.data = Some(value);
                 }
             }
+            // A server that fails may write its error as it is.
+            b"{\"error\"" if value != b"null" && !value.starts_with(b"null,") => {
+                self.retained_bytes += line.len() + 1;
+                self.keep(held);
+                self.data.clear();
+                self.has_data = false;
+                held.kind = Some(b"error");
+                held.data = Some(line);
+            }
             b"event" => {
                 self.retained_bytes += value.len();
                 held.kind = Some(value);

@@ -9,7 +9,7 @@ use crate::endpoint::Vendor;
 use crate::failure::{clean, next_step, of_status};
 
 /// What some pages begin with.
-pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The longest title that is told.
 const TITLE_CHARS_MAX: usize = 100;
 

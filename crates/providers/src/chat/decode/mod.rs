@@ -124,8 +124,12 @@ impl Decode for Decoder {
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ProviderError> {
         let answer = &mut self.answer;
-        let text = std::str::from_utf8(body).map_err(|error| answer.unreadable(&error))?;
-        answer.chunk(&json::mended(text), out)?;
+        let text = String::from_utf8_lossy(body);
+        if text.starts_with('[') {
+            // Gemini tells a failure so, with the status of an answer.
+            return Err(error::in_stream(&answer.vendor, &text));
+        }
+        answer.chunk(&json::mended(&text), out)?;
         if answer.stop.is_none() && answer.is_empty() {
             return Err(answer.unreadable(&"it has no choices"));
         }
@@ -204,15 +208,15 @@ impl Answer {
             Err(bad) => return Err(self.unreadable(&bad)),
         };
         let groq = read.x_groq.unwrap_or_default();
-        let is_error = read.object.is_some_and(|object| object.0 == "error");
+        let is_error = read.object.0.is_some_and(|object| object.0 == "error");
         if is_error || read.error.is_some() || groq.error.is_some() {
             return Err(error::in_stream(&self.vendor, data));
         }
-        if let Some(id) = read.id.filter(|id| self.provider_id.is_none() && !id.0.is_empty()) {
+        if let Some(id) = read.id.0.filter(|id| self.provider_id.is_none() && !id.0.is_empty()) {
             self.provider_id = Some(id.0.into_owned());
         }
         // More than one answer is never asked for.
-        let ours = |choice: &wire::Choice<'_>| choice.index.unwrap_or_default() == 0;
+        let ours = |choice: &wire::Choice<'_>| choice.index.0.unwrap_or_default() == 0;
         for choice in read.choices.unwrap_or_default().into_iter().filter(ours) {
             if let Some(failed) = choice.error {
                 return Err(error::in_stream(&self.vendor, failed.get()));
@@ -221,7 +225,7 @@ impl Answer {
                 self.grow(delta, out).map_err(|bad| self.unreadable(&bad))?;
             }
             self.count(choice.usage, out);
-            match choice.finish_reason.as_ref().map_or("", |reason| &reason.0) {
+            match choice.finish_reason.0.as_ref().map_or("", |reason| &reason.0) {
                 "" => {}
                 reason => match error::of_finish_reason(&self.vendor, reason) {
                     Some(error) => return Err(error),

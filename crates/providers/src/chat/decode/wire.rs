@@ -3,26 +3,34 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::json::count;
+use crate::json::{count, object};
 
 /// A string that is borrowed unless it has escapes, inside `Option` too.
 #[derive(Deserialize, Debug, Default)]
 pub(super) struct Str<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
+/// A text, or a number as text, of what stands beside the answer; anything else tells nothing.
+#[derive(Debug, Default)]
+pub(super) struct Word<'a>(pub(super) Option<Str<'a>>);
+
+/// A number that may be written as text; anything else tells nothing.
+#[derive(Debug, Default)]
+pub(super) struct Place(pub(super) Option<u32>);
+
 /// A chunk of a stream, or a whole answer.
 #[derive(Deserialize)]
 pub(super) struct Chunk<'a> {
     #[serde(borrow, default)]
-    pub(super) id: Option<Str<'a>>,
+    pub(super) id: Word<'a>,
     #[serde(borrow, default)]
-    pub(super) object: Option<Str<'a>>,
+    pub(super) object: Word<'a>,
     #[serde(borrow, default)]
     pub(super) choices: Option<Vec<Choice<'a>>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     pub(super) usage: Option<WireUsage>,
     /// Groq's place for usage and failures.
     #[serde(borrow, default)]
@@ -33,7 +41,7 @@ pub(super) struct Chunk<'a> {
 
 #[derive(Deserialize, Default)]
 pub(super) struct Groq<'a> {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     pub(super) usage: Option<WireUsage>,
     #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
@@ -42,16 +50,16 @@ pub(super) struct Groq<'a> {
 #[derive(Deserialize)]
 pub(super) struct Choice<'a> {
     #[serde(default)]
-    pub(super) index: Option<u32>,
+    pub(super) index: Place,
     #[serde(borrow, default)]
     pub(super) delta: Option<Delta<'a>>,
     /// A whole answer's.
     #[serde(borrow, default)]
     pub(super) message: Option<Delta<'a>>,
     #[serde(borrow, default)]
-    pub(super) finish_reason: Option<Str<'a>>,
+    pub(super) finish_reason: Word<'a>,
     /// Moonshot's place.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     pub(super) usage: Option<WireUsage>,
     /// OpenRouter's.
     #[serde(borrow, default)]
@@ -100,7 +108,9 @@ pub(super) struct WireUsage {
     pub(super) completion_tokens: Option<u64>,
     #[serde(deserialize_with = "count")]
     pub(super) total_tokens: Option<u64>,
+    #[serde(deserialize_with = "object")]
     pub(super) prompt_tokens_details: Option<PromptDetails>,
+    #[serde(deserialize_with = "object")]
     pub(super) completion_tokens_details: Option<CompletionDetails>,
     /// DeepSeek's name for what was read from the cache.
     #[serde(deserialize_with = "count")]
@@ -162,6 +172,64 @@ fn upstream_cost<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f6
     Ok(serde_json::Value::deserialize(deserializer)?["upstream_inference_cost"].as_f64())
 }
 
+impl<'de> Deserialize<'de> for Place {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(count(deserializer)?.and_then(|number| u32::try_from(number).ok())))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Word<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = Word<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Word<'de>, E> {
+                Ok(Word(Some(Str(Cow::Borrowed(text)))))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Word<'de>, E> {
+                Ok(Word(Some(Str(Cow::Owned(text.to_owned())))))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Word<'de>, E> {
+                Ok(Word(Some(Str(Cow::Owned(number.to_string())))))
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Word<'de>, E> {
+                Ok(Word(Some(Str(Cow::Owned(number.to_string())))))
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<Word<'de>, E> {
+                Ok(Word(None))
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Word<'de>, E> {
+                Ok(Word(None))
+            }
+
+            fn visit_unit<E>(self) -> Result<Word<'de>, E> {
+                Ok(Word(None))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Word<'de>, A::Error> {
+                while items.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Word(None))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut items: A) -> Result<Word<'de>, A::Error> {
+                while items.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Word(None))
+            }
+        }
+        deserializer.deserialize_any(Read)
+    }
+}
+
 impl<'de: 'a, 'a> Deserialize<'de> for Delta<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Members<'a>(Delta<'a>);
@@ -177,9 +245,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for Delta<'a> {
                     let delta = &mut self.0;
                     match &*name {
                         "content" => delta.content = map.next_value()?,
-                        "reasoning_content" => delta.reasoning_content = map.next_value()?,
-                        "reasoning" => delta.reasoning = map.next_value()?,
-                        "refusal" => delta.refusal = map.next_value()?,
+                        "reasoning_content" => {
+                            delta.reasoning_content = map.next_value::<Word<'_>>()?.0
+                        }
+                        "reasoning" => delta.reasoning = map.next_value::<Word<'_>>()?.0,
+                        "refusal" => delta.refusal = map.next_value::<Word<'_>>()?.0,
                         "tool_calls" => delta.tool_calls = map.next_value()?,
                         "function_call" => delta.function_call = map.next_value()?,
                         "role" => {
@@ -209,8 +279,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for CallDelta<'a> {
                 while let Some(Str(name)) = map.next_key()? {
                     let delta = &mut self.0;
                     match &*name {
-                        "index" => delta.index = map.next_value()?,
-                        "id" => delta.id = map.next_value()?,
+                        "index" => delta.index = map.next_value::<Place>()?.0,
+                        "id" => delta.id = map.next_value::<Word<'_>>()?.0,
                         "function" => delta.function = map.next_value()?,
                         "type" => {
                             map.next_value::<IgnoredAny>()?;

@@ -216,7 +216,8 @@ impl Answer {
 
     fn delta(&mut self, data: &str, kind: Kind) -> Result<(), Unreadable> {
         let delta: wire::Delta<'_> = serde_json::from_str(data)?;
-        if let Some(growing) = self.growing(delta.output_index)? {
+        let Some(index) = delta.output_index else { return Ok(()) };
+        if let Some(growing) = self.growing(index)? {
             growing.push(kind, &delta.delta);
         }
         Ok(())
@@ -224,7 +225,8 @@ impl Answer {
 
     fn summary_delta(&mut self, data: &str) -> Result<(), Unreadable> {
         let delta: wire::Delta<'_> = serde_json::from_str(data)?;
-        if let Some(growing) = self.growing(delta.output_index)? {
+        let Some(index) = delta.output_index else { return Ok(()) };
+        if let Some(growing) = self.growing(index)? {
             growing.push_summary(delta.summary_index, &delta.delta);
         }
         Ok(())

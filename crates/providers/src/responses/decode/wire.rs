@@ -25,7 +25,9 @@ pub(super) struct ItemEvent<'a> {
 /// An event that adds to an item.
 #[derive(Deserialize)]
 pub(super) struct Delta<'a> {
-    pub(super) output_index: u32,
+    /// Some servers leave it out, and tell all of it at the end.
+    #[serde(default)]
+    pub(super) output_index: Option<u32>,
     /// Which part of a summary grows.
     #[serde(default)]
     pub(super) summary_index: u32,

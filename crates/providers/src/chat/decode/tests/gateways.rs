@@ -3,6 +3,37 @@
 use super::*;
 
 #[test]
+fn a_side_field_of_another_kind_costs_no_answer() {
+    let last = |body: &[u8]| match decode(&[body]) {
+        (events, None) => show(events.last().unwrap()),
+        (_, Some(error)) => error,
+    };
+    let text = r#"{"id":7,"object":null,"choices":[{"index":"0","delta":{"content":"Hi","reasoning":{"text":"x"},"tool_calls":[{"index":"0","id":8,"function":{"name":"a","arguments":"{}"}}]}}]}"#;
+    let usage = r#"{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":12,"prompt_tokens_details":[],"completion_tokens_details":""}}"#;
+    let none = r#"{"choices":[],"usage":""}"#;
+    assert_eq!(
+        last(stream(&[text, STOP, usage, none]).as_bytes()),
+        r#"finished ToolUse, in 9 out 12 write 0 read 0 think 0, id 7: text "Hi"; call 8 a {}"#
+    );
+    // A document with a byte of another encoding.
+    let document =
+        b"{\"choices\":[{\"message\":{\"content\":\"caf\xe9\"},\"finish_reason\":\"stop\"}]}";
+    assert_eq!(
+        last(document),
+        "finished EndTurn, in 0 out 0 write 0 read 0 think 0, id none: text \"caf\u{fffd}\""
+    );
+}
+
+#[test]
+fn an_error_may_stand_in_a_stream_as_it_is() {
+    check_error(
+        "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n\
+         {\"error\":{\"message\":\"CUDA out of memory\",\"type\":\"server_error\"}}\n\n",
+        expect!["Server: OpenAI failed in the middle of its answer: CUDA out of memory"],
+    );
+}
+
+#[test]
 fn reasoning_comes_under_three_names() {
     let deepseek = Quirks { reasoning_back: true, ..Quirks::default() };
     check_with(

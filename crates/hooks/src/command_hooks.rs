@@ -172,8 +172,8 @@ impl Shared {
             clock: Arc::clone(&request.clock),
         };
         match place.run(&hook.command.command, told.as_bytes(), timeout_millis).await {
-            Ended::Exited { exit, output, errors, is_cut } => {
-                let said = Said { exit, output: &output, errors: &errors, is_cut };
+            Ended::Exited { exit, output, errors, is_cut, is_text } => {
+                let said = Said { exit, output: &output, errors: &errors, is_cut, is_text };
                 ended(answer::read(request.moment.event(), &hook.name, said))
             }
             Ended::TimedOut => {

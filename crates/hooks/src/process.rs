@@ -20,7 +20,7 @@ const GRACE_MILLIS: u64 = 200;
 #[derive(Debug)]
 pub(crate) enum Ended {
     /// It ended by itself.
-    Exited { exit: Exit, output: String, errors: String, is_cut: bool },
+    Exited { exit: Exit, output: String, errors: String, is_cut: bool, is_text: bool },
     /// It took too long, and was killed.
     TimedOut,
     /// It could not be started, or was lost.
@@ -50,8 +50,14 @@ impl Place<'_> {
         let _ = child.kill_tree().await;
         match ended {
             Some(Ok((exit, output, errors))) => {
-                let is_cut = output.is_cut;
-                Ended::Exited { exit, output: output.text(), errors: errors.text(), is_cut }
+                let (is_cut, is_text) = (output.is_cut, output.is_text());
+                Ended::Exited {
+                    exit,
+                    output: output.text(),
+                    errors: errors.text(),
+                    is_cut,
+                    is_text,
+                }
             }
             Some(Err(error)) => Ended::Lost(error),
             None => Ended::TimedOut,
@@ -135,6 +141,11 @@ impl Kept {
             self.is_cut |= bytes.len() > room;
             self.bytes.extend(bytes.iter().take(room));
         }
+    }
+
+    /// Whether it is UTF-8 that people can read: other encodings have bytes that are none, or are null.
+    fn is_text(&self) -> bool {
+        !self.bytes.contains(&0) && std::str::from_utf8(&self.bytes).is_ok()
     }
 
     fn text(self) -> String {

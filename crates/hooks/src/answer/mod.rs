@@ -20,6 +20,8 @@ pub(crate) struct Said<'a> {
     pub(crate) errors: &'a str,
     /// It wrote more output than is kept.
     pub(crate) is_cut: bool,
+    /// What it wrote is UTF-8 without null bytes.
+    pub(crate) is_text: bool,
 }
 
 /// The outcome of one hook, called `by`.
@@ -30,6 +32,10 @@ pub(crate) fn read(event: HookEvent, by: &str, said: Said<'_>) -> HookOutcome {
     match said.exit {
         Exit::Code(0) if said.is_cut && guards(event) => {
             broken(by, format!("it wrote more than {HOOK_OUTPUT_BYTES_MAX} bytes"))
+        }
+        // In another encoding a denial would look like words that mean nothing.
+        Exit::Code(0) if !said.is_text && guards(event) => {
+            broken(by, "its output is no UTF-8 text".to_owned())
         }
         Exit::Code(0) if output.starts_with('{') => match from_json(output) {
             Ok(answer) => Reading { event, by }.read(answer),

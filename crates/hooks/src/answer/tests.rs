@@ -7,7 +7,7 @@ use super::*;
 
 /// What a hook means that exits with `code` and writes this.
 fn check(event: HookEvent, code: i32, output: &str, errors: &str, expected: Expect) {
-    let said = Said { exit: Exit::Code(code), output, errors, is_cut: false };
+    let said = Said { exit: Exit::Code(code), output, errors, is_cut: false, is_text: true };
     let HookOutcome { verdict, input, context, notices } = read(event, "h", said);
     let mut text = match verdict {
         HookVerdict::Continue => "continue".to_owned(),
@@ -31,7 +31,7 @@ fn code_2_blocks_what_can_be_blocked() {
         let outcome = read(
             event,
             "h",
-            Said { exit: Exit::Code(2), output: "", errors: " no\n", is_cut: false },
+            Said { exit: Exit::Code(2), output: "", errors: " no\n", is_cut: false, is_text: true },
         );
         let denied =
             outcome.verdict == HookVerdict::Deny { by: "h".to_owned(), reason: "no".to_owned() };
@@ -72,12 +72,19 @@ fn every_other_code_is_broken() {
             r#"Broken { by: "h", why: "it ended with exit code 3: {\"decision\":\"block\"}" }"#
         ]],
     );
-    let said = Said { exit: Exit::Signal(11), output: "", errors: "", is_cut: false };
+    let said =
+        Said { exit: Exit::Signal(11), output: "", errors: "", is_cut: false, is_text: true };
     let HookVerdict::Broken { why, .. } = read(HookEvent::Stop, "h", said).verdict else {
         panic!()
     };
     assert_eq!(why, "it ended with signal 11");
-    let said = Said { exit: Exit::Code(1), output: "", errors: &"x".repeat(1000), is_cut: false };
+    let said = Said {
+        exit: Exit::Code(1),
+        output: "",
+        errors: &"x".repeat(1000),
+        is_cut: false,
+        is_text: true,
+    };
     let HookVerdict::Broken { why, .. } = read(HookEvent::Stop, "h", said).verdict else {
         panic!()
     };
@@ -92,6 +99,7 @@ fn plain_text_is_context_where_it_counts() {
             output: "\nIt is Friday.\n",
             errors: "warning",
             is_cut: false,
+            is_text: true,
         };
         let outcome = read(event, "h", said);
         let context: &[&str] = if text_counts(event) { &["It is Friday."] } else { &[] };
@@ -164,7 +172,8 @@ fn an_answer_that_is_not_alone_does_not_let_a_call_pass() {
     let loading = format!("loading\n{deny}");
     check(HookEvent::PostToolUse, 0, &loading, "", expect!["continue"]);
     for event in HookEvent::ALL {
-        let said = Said { exit: Exit::Code(0), output: "fine", errors: "", is_cut: true };
+        let said =
+            Said { exit: Exit::Code(0), output: "fine", errors: "", is_cut: true, is_text: true };
         let is_broken = matches!(read(event, "h", said).verdict, HookVerdict::Broken { .. });
         assert_eq!(is_broken, guards(event), "{event}");
     }
@@ -173,13 +182,13 @@ fn an_answer_that_is_not_alone_does_not_let_a_call_pass() {
 #[test]
 fn json_is_no_text() {
     for output in [r#"{"decision":"block","reason":5}"#, r#"{ "decision":"blo"#, r#"{"a":1} and"#] {
-        let said = Said { exit: Exit::Code(0), output, errors: "", is_cut: false };
+        let said = Said { exit: Exit::Code(0), output, errors: "", is_cut: false, is_text: true };
         let outcome = read(HookEvent::UserPromptSubmit, "h", said);
         assert!(matches!(outcome.verdict, HookVerdict::Broken { .. }), "{outcome:?}");
         assert_eq!(outcome.context, [""; 0]);
     }
     for output in ["{{name}} is new", "{ braces }", "[1] a"] {
-        let said = Said { exit: Exit::Code(0), output, errors: "", is_cut: false };
+        let said = Said { exit: Exit::Code(0), output, errors: "", is_cut: false, is_text: true };
         assert_eq!(read(HookEvent::UserPromptSubmit, "h", said).context, [output]);
     }
 }
@@ -290,7 +299,7 @@ fn texts_and_the_end_of_everything() {
     );
     for event in HookEvent::ALL {
         let output = r#"{"continue":false}"#;
-        let said = Said { exit: Exit::Code(0), output, errors: "", is_cut: false };
+        let said = Said { exit: Exit::Code(0), output, errors: "", is_cut: false, is_text: true };
         let stops = matches!(read(event, "h", said).verdict, HookVerdict::Stop { .. });
         assert_eq!(stops, can_block(event), "{event}");
     }
@@ -363,7 +372,7 @@ proptest! {
         output in "\\{.{0,40}\\}|.{0,40}|\\{\"(decision|continue|hookSpecificOutput)\": ?.{0,20}",
         code in 0..4,
     ) {
-        let said = Said { exit: Exit::Code(code), output: &output, errors: "", is_cut: false };
+        let said = Said { exit: Exit::Code(code), output: &output, errors: "", is_cut: false, is_text: true };
         for event in [HookEvent::PreToolUse, HookEvent::PermissionRequest] {
             let verdict = read(event, "h", said).verdict;
             let allows = matches!(verdict, HookVerdict::Allow { .. });
@@ -377,4 +386,24 @@ proptest! {
             prop_assert!(!is_plain || is_broken || verdict == HookVerdict::Continue);
         }
     }
+}
+
+#[test]
+fn what_is_no_text_of_ours_is_broken_where_a_call_hangs_on_it() {
+    for event in HookEvent::ALL {
+        let output = "{\"decision\":\"block\"}".replace('"', "\0\"");
+        let said = Said {
+            exit: Exit::Code(0),
+            output: &output,
+            errors: "",
+            is_cut: false,
+            is_text: false,
+        };
+        let is_broken = matches!(read(event, "h", said).verdict, HookVerdict::Broken { .. });
+        assert!(is_broken || !guards(event), "{event}");
+    }
+    before(
+        "\u{feff}{\"decision\":\"block\"}",
+        expect![[r#"Deny { by: "h", reason: "it gave no reason" }"#]],
+    );
 }

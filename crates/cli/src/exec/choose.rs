@@ -9,7 +9,7 @@ use heeler_store::FileStore;
 use heeler_turn::checkpoint;
 
 use crate::say::say;
-use crate::sessions::{find, fork};
+use crate::sessions::{find, fork, moment};
 use crate::stage;
 
 /// A session that goes on.
@@ -97,13 +97,27 @@ async fn newest(store: &FileStore, workspace: &Path) -> Result<SessionId> {
     let is_begun = |session: &SessionSummary| {
         session.is_begun || session.name.is_some() || session.forked.is_some()
     };
-    let newest = sessions
+    // A journal that cannot be read names no folder, so that it may be one of this folder.
+    let (unknown, known): (Vec<_>, Vec<_>) =
+        sessions.into_iter().partition(|session| session.header.workspace.is_empty());
+    let newest = known
         .into_iter()
         .filter(|session| Path::new(&session.header.workspace) == workspace)
         .max_by_key(|session| (is_begun(session), session.updated, session.header.created));
-    match newest {
-        Some(session) => Ok(session.header.id),
-        None => bail!(
+    let unknown = unknown.into_iter().max_by_key(|session| session.updated);
+    match (newest, unknown) {
+        // The words would go to another conversation than the one that is meant.
+        (Some(session), Some(unknown)) if unknown.updated > session.updated => {
+            let (id, other) = (&unknown.header.id, &session.header.id);
+            bail!(
+                "session {id} changed last ({} UTC), and which folder it is of cannot be told {}; \
+                 look with `heeler audit {id}`, or go on with the older one: --resume {other}",
+                moment(unknown.updated),
+                unknown.title
+            )
+        }
+        (Some(session), _) => Ok(session.header.id),
+        (None, _) => bail!(
             "there is no session of {} yet; start one with `heeler exec PROMPT`",
             workspace.display()
         ),

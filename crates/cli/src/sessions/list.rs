@@ -144,7 +144,7 @@ fn moment_in(zone: &TimeZone, time: Timestamp) -> String {
 }
 
 /// A time as people read it, in UTC, to the minute.
-pub(super) fn moment(time: Timestamp) -> String {
+pub(crate) fn moment(time: Timestamp) -> String {
     format(time, "%Y-%m-%d %H:%M")
 }
 

@@ -27,6 +27,7 @@ use crate::say::Stdout;
 use crate::whole::Existing;
 pub(crate) use export::{Format, write_file};
 pub(crate) use fork::fork;
+pub(crate) use list::moment;
 
 /// How many sessions are named when an id is ambiguous.
 const NAMED_MAX: usize = 5;

@@ -364,6 +364,27 @@ fn a_broken_header_is_told_with_the_file_and_the_next_step() {
 }
 
 #[test]
+fn an_older_session_does_not_go_on_in_place_of_one_that_cannot_be_read() {
+    let world = World::new();
+    world.exec(ANY, &["older"]).run().exits(0);
+    let path = world.journal();
+    world.exec(ANY, &["newer"]).run().exits(0);
+    let [older, newer] = world.ids().try_into().unwrap();
+    let damaged = path.with_file_name(format!("{newer}.jsonl"));
+    let text = std::fs::read_to_string(&damaged).unwrap();
+    std::fs::write(&damaged, text.replacen("heeler-journal", "heeler-jourmal", 1)).unwrap();
+    let before = std::fs::read_to_string(&path).unwrap();
+    let refused = world.exec(ANY, &["--continue", "x"]).run().exits(2).stderr;
+    for word in [format!("heeler audit {newer}"), format!("--resume {older}")] {
+        assert!(refused.contains(&word), "{refused}");
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), before);
+    // One in which nothing was ever said is in nobody's way.
+    std::fs::write(&damaged, "").unwrap();
+    world.exec(ANY, &["--continue", "x"]).run().exits(0);
+}
+
+#[test]
 fn a_journal_of_a_newer_heeler_is_shown_but_not_continued() {
     let world = World::new();
     world.exec(ANY, &["first"]).run().exits(0);

@@ -73,6 +73,8 @@ impl Walk<'_> {
         {
             return Some(known.summary());
         }
+        // The folder tells when a file changed that cannot be opened.
+        let changed = stamp.map_or(Timestamp(0), |stamp| stamp.time());
         let unreadable = |updated, title: &str| {
             let header =
                 SessionHeader { id: id.clone(), created: updated, workspace: String::new() };
@@ -83,12 +85,12 @@ impl Walk<'_> {
         let mut file = match self.place.open_to_read(id) {
             Ok(file) => file,
             Err(error) if error.kind() == StoreErrorKind::Io => {
-                return unreadable(Timestamp(0), "(the file cannot be opened)");
+                return unreadable(changed, "(the file cannot be opened)");
             }
             Err(_) => return None,
         };
         match self.read(id, &mut file) {
-            Err(_) => unreadable(Timestamp(0), "(the file cannot be read)"),
+            Err(_) => unreadable(changed, "(the file cannot be read)"),
             Ok((_, Ok(known))) if known.header.id == *id => {
                 let summary = known.summary();
                 self.known.insert(id.clone(), known);

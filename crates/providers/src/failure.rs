@@ -48,22 +48,22 @@ impl Failed<'_> {
     pub(crate) fn error(self) -> ProviderError {
         let Self { vendor, kind, .. } = self;
         let mut message = format!("{} {}", vendor.name, verdict(kind));
-        let (mut status, mut wait) = (None, None);
-        match self.at {
+        let mut status = None;
+        let wait = match self.at {
             At::Refusal { status: refused, request_id, retry_after } => {
-                (status, wait) = (Some(refused), retry_after);
+                status = Some(refused);
                 let _ = write!(message, " (HTTP {refused}");
                 if let Some(id) = request_id {
                     let _ = write!(message, ", request {}", clean(id));
                 }
                 message.push(')');
+                retry_after
             }
             At::Stream => {
                 message.push_str(" in the middle of its answer");
-                wait = retry_after::of_words(self.detail)
-                    .filter(|_| kind == ProviderErrorKind::RateLimit);
+                retry_after::of_words(self.detail).filter(|_| kind == ProviderErrorKind::RateLimit)
             }
-        }
+        };
         let detail = clean(self.detail);
         if !detail.is_empty() {
             let _ = write!(message, ": {detail}");

@@ -6,6 +6,15 @@ const REFUSED: &str = r#"{"id":"msg_1","type":"message","status":"completed","ro
 const HALF_CALL: &str = r#"{"id":"fc_1","type":"function_call","status":"incomplete","arguments":"{\"pa","call_id":"call_1","name":"read"}"#;
 
 #[test]
+fn a_delta_that_does_not_say_where_it_belongs_is_told_by_the_end() {
+    let response = r#"{"id":"resp_1","status":"completed","output":[{"type":"message","id":"m1","role":"assistant","content":[{"type":"output_text","text":"Hello","annotations":[]}]}]}"#;
+    let delta = r#"{"type":"response.output_text.delta","delta":"Hel"}"#;
+    let (events, error) = decode(&[stream(&[delta], response).as_bytes()]);
+    assert_eq!(error, None);
+    assert_eq!(events.last(), decode(&[response.as_bytes()]).0.last());
+}
+
+#[test]
 fn a_refusal() {
     check(
         &[

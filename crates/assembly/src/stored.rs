@@ -39,7 +39,8 @@ pub async fn rename_session(
     let known = resumed.latest.checkpoint.map_or(0, |checkpoint| checkpoint.seq);
     let journal = &resumed.latest.journal;
     let last = journal.entries.last().map_or(known, |entry| entry.seq).max(journal.lost_up_to());
-    let entry = Entry { seq: last + 1, at: now, record: Record::Named { name } };
+    let record = Record::Named { name };
+    let entry = Entry { seq: last.saturating_add(1), at: now, record };
     store.append(Arc::new(resumed.lease), Arc::from([entry]), Durability::Synced).await?;
     Ok(())
 }

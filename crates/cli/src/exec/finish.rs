@@ -26,7 +26,10 @@ const KIND: &str = "turn_finished";
 pub(super) fn check_target(path: &Path) -> Result<()> {
     let folder = folder_of(path);
     let shown = path.display();
-    ensure!(path != "-", "--result-json takes a file; --json prints the event to stdout (./- is a file)");
+    ensure!(
+        path != "-",
+        "--result-json takes a file; --json prints the event to stdout (./- is a file)"
+    );
     ensure!(!path.is_dir(), "{shown} is a folder; use --result-json FILE");
     ensure!(
         folder.is_dir(),

@@ -236,9 +236,14 @@ fn the_terminal_event_is_written_whatever_goes_wrong() {
     // A dash is stdout elsewhere, and no file that anybody looks for.
     let arguments = ["--result-json", "-", "hello"];
     let output = world.exec("[[reply]]\ntext = \"hi\"", &arguments).run().exits(2);
-    check(&world, &output, expect![""], expect![[r#"
+    check(
+        &world,
+        &output,
+        expect![""],
+        expect![[r#"
         heeler: --result-json takes a file; --json prints the event to stdout (./- is a file)
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

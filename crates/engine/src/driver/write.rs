@@ -57,7 +57,8 @@ impl Driver {
         }
         let at = self.parts.clock.now();
         for record in records {
-            let entry = Entry { seq: self.state.seq.max(self.lost_up_to) + 1, at, record };
+            let entry =
+                Entry { seq: self.state.seq.max(self.lost_up_to).saturating_add(1), at, record };
             let mut out = Announcer::collecting();
             let with = self.correspondence(&entry.record);
             self.state.apply_announcing(&entry, &mut out);

@@ -65,7 +65,7 @@ pub(super) async fn converse(
         }
         tokio::select! {
             biased;
-            () = stream.watch.signals.first() => stream.stop(),
+            () = stream.watch.signals.first() => stream.stop()?,
             seen = stream.watch.cursor.next() => match seen {
                 Some(seen) => stream.show(&seen).await?,
                 None => return stream.closed().await,
@@ -192,11 +192,16 @@ impl Stream<'_, '_> {
         self.deny_all().await;
     }
 
-    /// The first signal: what runs is cancelled, and what waits not begun.
-    fn stop(&mut self) {
+    /// The first signal: what runs is cancelled, and what waits not begun, which its lines are told.
+    fn stop(&mut self) -> Result<()> {
         self.is_open = false;
-        self.turns.truncate(1);
+        let waiting = self.turns.split_off(self.turns.len().min(1));
         self.watch.halt();
+        let lines = waiting.into_iter().map(|(line, _)| line).filter(|line| *line > 0);
+        for line in lines {
+            self.answer(line, Err("no turn was begun: cancelled".into()))?;
+        }
+        Ok(())
     }
 
     /// The session broke off; whose turn it was is told, and why, where it was nobody's.

@@ -401,6 +401,7 @@ fn a_signal_stops_what_runs_and_what_waits() {
     let output = running.finish().exits(130);
     expect![[r#"
         line 2: "not valid JSON: expected value at line 1 column 1"
+        line 1: "no turn was begun: cancelled"
         1 "cancelled" 130: "a long story"
         end 130
     "#]]

@@ -52,7 +52,7 @@ fn what_holds_is_listed_with_where_it_is_set() {
         tui.theme = "auto"  (default)
         tui.keys = "vim"  (~/home/settings.toml:4)
         tui.plain = false  (default)
-            tui.bell = true  (default)
+        tui.bell = true  (default)
         tui.status = ["model", "mode", "context", "cost", "cache", "branch", "confinement"]  (default)
         passed over: ~/home/settings.toml:5: `tui.plain` has to be true or false
         permissions.allow = "Bash"  (.heeler/settings.toml:5) does not count: the file is not trusted with rules that allow
@@ -213,7 +213,7 @@ fn mistakes_are_told_and_nothing_is_lost() {
         expect![[r#"
         exit 2
         heeler: ~/home/settings.toml:5: `tui.plain` has to be true or false
-            heeler: ~/home/settings.toml:6: `tui.limits` is no setting; there are theme, keys, plain, bell, status
+        heeler: ~/home/settings.toml:6: `tui.limits` is no setting; there are theme, keys, plain, bell, status
     "#]],
     );
     edit(
@@ -316,7 +316,7 @@ fn of_a_broken_file_all_is_shown_that_can_be_read() {
         tui.theme = "auto"  (default)
         tui.keys = "vim"  (~/home/settings.toml:11)
         tui.plain = false  (default)
-            tui.bell = true  (default)
+        tui.bell = true  (default)
         tui.status = ["model", "mode", "context", "cost", "cache", "branch", "confinement"]  (default)
         cannot be used: ~/home/settings.toml:3:9: this is no TOML: string values must be quoted, expected literal string, in `limits.calls`; mend it with `heeler config edit`, or move the file away
         cannot be used: ~/home/settings.toml:8:3: this is no TOML: string values must be quoted, expected literal string, in `permissions.allow`; mend it with `heeler config edit`, or move the file away

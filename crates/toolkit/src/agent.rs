@@ -141,14 +141,20 @@ impl Agent {
             };
             let run = run.within(&context);
             async move {
+                let mut failure = String::new();
                 let (output, result) = match agent.client.run(run).await {
                     Ok(result) if result.final_text().trim().is_empty() => {
                         (ToolOutput::error("the agent ended without saying anything"), result)
                     }
                     Ok(result) => (ToolOutput::text(result.final_text()), result),
-                    Err(error) => (ToolOutput::error(unfinished(&error)), *error.result),
+                    Err(error) => {
+                        failure = error
+                            .provider_error()
+                            .map_or_else(String::new, |_| format!("; {error}"));
+                        (ToolOutput::error(unfinished(&error)), *error.result)
+                    }
                 };
-                ToolOutput { for_user: taken(&called, &result), ..output }
+                ToolOutput { for_user: taken(&called, &result) + &failure, ..output }
             }
         })?;
         Ok(binding.touching(|_, _| Vec::new()))
@@ -172,11 +178,16 @@ fn taken(name: &str, result: &RunResult) -> String {
 }
 
 fn unfinished(error: &RunError) -> String {
+    // What a provider says is for whoever has the key, and for no model.
+    let why = match error.provider_error() {
+        Some(_) => "its provider failed".to_owned(),
+        None => error.to_string(),
+    };
     let said = error.result.final_text();
     match said.trim() {
-        "" => format!("the agent did not finish: {error}"),
+        "" => format!("the agent did not finish: {why}"),
         said => format!(
-            "the agent did not finish: {error}. The last it said: {}",
+            "the agent did not finish: {why}. The last it said: {}",
             heeler_core::truncate_chars(said, PARTIAL_CHARS_MAX)
         ),
     }

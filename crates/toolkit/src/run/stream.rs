@@ -13,6 +13,7 @@ use heeler_core::{
 use heeler_engine::{Cursor, Parts, Session};
 use heeler_sessions::TurnId;
 use heeler_turn::{CharacterEstimate, History};
+use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
 use super::background::Wait;
@@ -279,6 +280,10 @@ impl Going {
 
 /// The folder of a run that may begin.
 fn allowed(client: &Client, run: &Run) -> Result<String, RunErrorKind> {
+    if Handle::try_current().is_err() {
+        let why = "a run needs a tokio runtime with `enable_all`; call it from within one";
+        return Err(RunErrorKind::Failed(why.to_owned()));
+    }
     // Without prices nothing would ever be spent of it.
     if run.limits.cost > 0
         && let Some(model) = client.unpriced()

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
+use futures::FutureExt as _;
 use heeler_core::Message;
 use heeler_script::ReplySpec;
 use heeler_toolkit::testing::TestCall;
@@ -35,6 +36,15 @@ async fn a_step_takes_a_history_and_gives_a_longer_one() {
     .assert_eq(&ended(&second));
     let second = second.unwrap();
     assert_eq!((second.new_messages().len(), second.final_text().as_str()), (1, "two"));
+}
+
+#[test]
+fn without_a_runtime_a_run_says_what_it_needs() {
+    let (client, _) = client([ReplySpec::text("one")]);
+    let agent = Agent::new(client);
+    let step = agent.step([Message::user("go")]);
+    let error = step.now_or_never().unwrap().unwrap_err().to_string();
+    assert!(error.contains("a run needs a tokio runtime"), "{error}");
 }
 
 #[tokio::test]
@@ -91,8 +101,8 @@ async fn an_agent_is_a_tool_in_one_call() {
         explore: model calls 1, tokens 57, $0.0001
         true the agent ended without saying anything
         explore: model calls 1, tokens 55, $0.0001
-        true the agent did not finish: who are you? (model call 1)
-        explore: model calls 1, tokens 57, $0.0001"#]]
+        true the agent did not finish: its provider failed
+        explore: model calls 1, tokens 57, $0.0001; who are you? (model call 1)"#]]
     .assert_eq(&said.join("\n"));
 }
 

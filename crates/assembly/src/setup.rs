@@ -186,7 +186,10 @@ impl Setup {
         parts.reach = Arc::new(reach);
         parts.approvers.extend(self.approver);
         parts.hooks = hooks(variables, &loaded, &store);
-        parts.secrets = Arc::new(Secrets::of_variables(self.environment.iter()));
+        // What the settings give to commands is shown to nobody either.
+        let given =
+            loaded.environment.iter().map(|(name, set)| (name.as_str(), set.value.as_str()));
+        parts.secrets = Arc::new(Secrets::of_variables(self.environment.iter().chain(given)));
         parts.spill = Some(Arc::new(store.clone()));
         parts.media = Some(Arc::new(store.clone()));
         parts.person = self.person;

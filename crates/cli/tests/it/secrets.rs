@@ -80,3 +80,14 @@ fn the_door_of_a_session_that_is_open_or_was_killed_is_passed_over() {
     "#]];
     expected.assert_eq(&audit(&world, 0));
 }
+
+#[test]
+fn what_the_settings_give_to_commands_is_shown_to_nobody() {
+    let world = World::new();
+    world.write("home/settings.toml", format!("[env]\nDB_PASSWORD = \"{PASSWORD}\"\n"));
+    let script = "[[reply]]\nblocks = [{ call = \"Bash\", input = { command = \"echo $DB_PASSWORD; test \
+                  ${#DB_PASSWORD} = 20 && echo given\" } }]\n[[reply]]\ntext = \"done\"";
+    let output = world.exec(script, &["--json", "--allow", "Bash", "go"]).run().exits(0);
+    let all = output.stdout + &output.stderr + &world.journal_lines().concat();
+    assert!(!all.contains(PASSWORD) && all.contains("[redacted: DB_PASSWORD]\\ngiven"), "{all}");
+}

@@ -338,6 +338,13 @@ async fn long_output_keeps_its_beginning_and_end() {
     let said = Room::new().run(&command).await;
     let (head, rest) = said.split_once("\n[... ").unwrap();
     let (n_left_out, tail) = rest.split_once(" bytes left out ...]\n").unwrap();
+    // What is said of that stands at the end, which is always shown.
+    let (tail, told) = tail.split_once("\n[").unwrap();
+    let expected = format!(
+        "only the first and last 4 MiB of the output were kept: the {n_left_out} bytes between them \
+         are in no file]"
+    );
+    assert_eq!(told, expected);
     assert!(head.starts_with("begin\nxxx") && tail.ends_with("xxx\nend"));
     // The last line end is not shown.
     assert_eq!(head.len() + tail.len() + 1, BASH_OUTPUT_BYTES_MAX);

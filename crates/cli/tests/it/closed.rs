@@ -167,14 +167,21 @@ fn a_line_of_ten_million_bytes_is_bounded_everywhere() {
     let message = &output.of_type("message")[2]["message"];
     let result =
         message["blocks"][0]["tool_result"]["content"][0]["text"]["text"].as_str().unwrap();
-    assert_eq!(result.matches('%').count(), 200_000, "{}", &result[150_000..150_400]);
+    let lost = "\n[only the first and last 4 MiB of the output were kept: the 1611392 bytes between them are in no file]";
+    let n_shown = 200_000 - lost.len();
+    assert_eq!(result.matches('%').count(), n_shown, "{}", &result[150_000..150_400]);
     assert!(output.stdout.len() < 1_000_000, "{}", output.stdout.len());
     let journal = std::fs::read(world.journal()).unwrap();
     assert!(journal.len() < 500_000, "{}", journal.len());
     // The rest is in a file, which the history names.
-    let (_, place) = result.split_once("the whole output is in ").unwrap();
+    let (_, place) = result.split_once(" characters left out; all ").unwrap();
+    let (n_kept, place) = place.split_once(" are in ").unwrap();
     let (place, _) = place.split_once(" ...]").unwrap();
-    assert!(std::fs::metadata(place).unwrap().len() > 8_000_000);
+    let kept = std::fs::read_to_string(place).unwrap();
+    assert_eq!(kept.chars().count(), n_kept.parse::<usize>().unwrap());
+    assert!(kept.len() > 8_000_000);
+    // It lacks what was never kept, and says so where it is seen.
+    assert!(result.ends_with(lost) && kept.ends_with(lost), "{}", &result[result.len() - 300..]);
 }
 
 #[test]

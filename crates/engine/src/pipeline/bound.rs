@@ -37,7 +37,8 @@ pub(super) fn bound(
     let whole = output.text_content();
     let path = spill.and_then(|spill| spill.write(session, call, &whole).ok());
     let place = match &path {
-        Some(path) => format!("; the whole output is in {}", path.display()),
+        // Not "the whole output": a tool may have kept only a part of what there was, and says so in it.
+        Some(path) => format!("; all {chars} are in {}", path.display()),
         None => String::new(),
     };
     let marker =

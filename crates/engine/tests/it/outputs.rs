@@ -35,9 +35,9 @@ fn a_long_output_is_cut_in_the_middle_and_spilled() {
         }),
         expect![[r#"
             started 1.1.0 [0] long {}
-            finished 1.1.0 [0] long 0 ms: line 1 line 2 line 3 line 4 li\n[... 751 of 791 characters left out; the whole o…
+            finished 1.1.0 [0] long 0 ms: line 1 line 2 line 3 line 4 li\n[... 751 of 791 characters left out; all 791 are…
             end of turn 1: Done "done"
-            result ok: line 1 line 2 line 3 line 4 li\n[... 751 of 791 characters left out; the whole output is in /spill/1 ...]\n9 line 100
+            result ok: line 1 line 2 line 3 line 4 li\n[... 751 of 791 characters left out; all 791 are in /spill/1 ...]\n9 line 100
         "#]],
     );
     let kept = kept.lock().unwrap();

@@ -62,6 +62,14 @@ impl Capture {
         self.n_bytes == 0
     }
 
+    /// How many bytes between the beginning and the end are kept nowhere.
+    pub(crate) fn n_left_out(&self) -> usize {
+        if self.n_bytes <= 2 * self.half_bytes_max {
+            return 0;
+        }
+        self.n_bytes - self.head.len() - self.tail.len().min(self.half_bytes_max)
+    }
+
     /// The text that came since the last time, as it is; of a character that has not come whole,
     /// what there is stays for the next time.
     pub(crate) fn take(&mut self) -> String {
@@ -88,13 +96,12 @@ impl Capture {
     }
 
     fn into_raw_text(mut self) -> String {
-        let n_kept_max = 2 * self.half_bytes_max;
-        if self.n_bytes <= n_kept_max {
+        let n_left_out = self.n_left_out();
+        if n_left_out == 0 {
             self.head.append(&mut self.tail);
             String::from_utf8_lossy(&self.head).into_owned()
         } else {
             let tail = &self.tail[self.tail.len().saturating_sub(self.half_bytes_max)..];
-            let n_left_out = self.n_bytes - self.head.len() - tail.len();
             format!(
                 "{}\n[... {n_left_out} bytes left out ...]\n{}",
                 String::from_utf8_lossy(whole_characters_before(&self.head)),

@@ -150,8 +150,10 @@ impl Bash {
         // Of a launcher that died nothing is left either.
         let killed = child.kill_tree().await.unwrap_or_default();
         drain(&mut output, &mut capture, &*context.clock).await;
+        let lost = lost(capture.n_left_out());
         let text = capture.into_text();
-        let notes = if context.confined { boxed::notes(&text, &end, &child) } else { Vec::new() };
+        let about_box = context.confined.then(|| boxed::notes(&text, &end, &child));
+        let notes = lost.into_iter().chain(about_box.unwrap_or_default()).collect();
         Ok(report(text, &end, killed, notes))
     }
 
@@ -265,6 +267,18 @@ async fn read(output: &mut Option<OutputStream>, capture: &mut Capture) {
         // A pipe that cannot be read has nothing more for us.
         Ok(None) | Err(_) => *output = None,
     }
+}
+
+/// What is said of an output that was not kept whole: at its end, where it is seen also when all of it
+/// is in a file and only a part is shown.
+fn lost(n_left_out: usize) -> Option<String> {
+    let half_mib = BASH_OUTPUT_BYTES_MAX / 2 / (1024 * 1024);
+    (n_left_out > 0).then(|| {
+        format!(
+            "[only the first and last {half_mib} MiB of the output were kept: the {n_left_out} bytes \
+             between them are in no file]"
+        )
+    })
 }
 
 /// The output, then a line for each thing the model should know about the end.

@@ -213,7 +213,8 @@ impl Client {
     }
 
     /// With parameters that are sent with each request: temperature, thinking, stop texts, tool
-    /// choice, and fields of the provider's own.
+    /// choice, and fields of the provider's own. A choice that forces a call holds for the first
+    /// model call of a run, unless the run says otherwise ([`Run::tool_choice_for`]).
     #[must_use]
     pub fn parameters(&self, parameters: Parameters) -> Self {
         self.with(|settings| settings.model.parameters = parameters)

@@ -38,8 +38,8 @@ pub use outbound::{JsonLinesOutbound, TerminalOutbound};
 pub use parallel::{Parallel, StepError, parallel};
 pub use render::{RENDERED_CHARS_DEFAULT, render_for_summary};
 pub use run::{
-    BACKGROUND_WAIT_DEFAULT, Run, RunError, RunErrorKind, RunEvent, RunResult, RunStream, ToolLoop,
-    ToolLoopEnd, ToolSource, tool_loop,
+    BACKGROUND_WAIT_DEFAULT, Run, RunError, RunErrorKind, RunEvent, RunResult, RunStream,
+    ToolChoiceFor, ToolLoop, ToolLoopEnd, ToolSource, tool_loop,
 };
 pub use schema::{InputSchema, Object, Schema, SchemaError};
 pub use submission::Submission;

@@ -13,8 +13,8 @@ use serde_json::Value;
 use crate::schema::first_problem;
 use crate::submission::NAME;
 use crate::{
-    Client, InputSchema, Run, RunError, RunResult, SchemaError, ToolSource, Toolset, ToolsetError,
-    tool,
+    Client, InputSchema, Run, RunError, RunResult, SchemaError, ToolChoiceFor, ToolSource, Toolset,
+    ToolsetError, tool,
 };
 use nudge::Nudge;
 
@@ -124,7 +124,8 @@ impl<T> Extract<T> {
     /// From this history. The description tells the model what it is to submit.
     pub fn new(history: impl IntoIterator<Item = Message>, description: impl Into<String>) -> Self {
         Self {
-            run: Run::new(history).rounds(ROUNDS),
+            // It ends with a call, so one that is forced on it keeps it from no end.
+            run: Run::new(history).rounds(ROUNDS).tool_choice_for(ToolChoiceFor::EachCall),
             tools: Toolset::default(),
             name: NAME.to_owned(),
             description: description.into(),

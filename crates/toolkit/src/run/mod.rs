@@ -60,6 +60,8 @@ pub struct Run {
     pub context: Option<ContextManager>,
     /// Told of what happens.
     pub hooks: AgentHooks,
+    /// For which of its model calls a forced choice of tools holds.
+    pub tool_choice_for: ToolChoiceFor,
     /// What may run; everything without one: to hand a tool to a run is to permit it. One that names no
     /// workspace has that of the run.
     pub policy: Option<Policy>,
@@ -85,6 +87,19 @@ pub struct Run {
     /// Each of them stops the run when it is cancelled; what was done until then is in the error's
     /// result.
     pub cancel: Vec<CancellationToken>,
+}
+
+/// For which model calls of a run a choice holds that forces a call:
+/// [`ToolChoice::Any`](heeler_core::ToolChoice::Any) or
+/// [`ToolChoice::Tool`](heeler_core::ToolChoice::Tool). The others hold for all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ToolChoiceFor {
+    /// For the first one. Then the model decides: else it could never give its final answer, and the
+    /// run would go on to its limit.
+    #[default]
+    FirstCall,
+    /// For each one. Such a run ends with a limit, or when something else ends it.
+    EachCall,
 }
 
 impl Run {
@@ -139,6 +154,13 @@ impl Run {
     #[must_use]
     pub fn context(mut self, context: ContextManager) -> Self {
         self.context = Some(context);
+        self
+    }
+
+    /// With a forced choice of tools for each model call, or for the first one only.
+    #[must_use]
+    pub fn tool_choice_for(mut self, calls: ToolChoiceFor) -> Self {
+        self.tool_choice_for = calls;
         self
     }
 

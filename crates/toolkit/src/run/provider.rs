@@ -6,15 +6,16 @@ use std::sync::Arc;
 use futures::{FutureExt, StreamExt};
 use heeler_core::{
     AcceptedAnswer, EventStream, Message, ModelRequest, Provider, ProviderError, ProviderErrorKind,
-    RequestMessages,
+    RequestMessages, ToolChoice,
 };
 use heeler_turn::estimate::weigh_tools;
 use heeler_turn::{CharacterEstimate, History, TokenEstimate};
 use tokio::sync::Mutex;
 
 use super::journal::Watch;
+use super::{Run, ToolChoiceFor};
 use crate::agent::AgentHooks;
-use crate::context::{CHARS_PER_TOKEN, ContextManager, Fitted, Trimmer};
+use crate::context::{CHARS_PER_TOKEN, Fitted, Trimmer};
 
 /// The caller's provider as a run sees it.
 #[derive(Clone)]
@@ -23,19 +24,17 @@ pub(super) struct RunProvider {
     watch: Arc<Watch>,
     trimmer: Option<Arc<Mutex<Trimmer>>>,
     hooks: AgentHooks,
+    choice_for: ToolChoiceFor,
     /// The name of the model, where it answers in another one's place.
     fallback: Option<Arc<str>>,
 }
 
 impl RunProvider {
-    pub(super) fn new(
-        inner: Arc<dyn Provider>,
-        watch: Arc<Watch>,
-        context: Option<ContextManager>,
-        hooks: AgentHooks,
-    ) -> Self {
+    pub(super) fn new(inner: Arc<dyn Provider>, watch: Arc<Watch>, run: &Run) -> Self {
+        let context = run.context.clone();
         let trimmer = context.map(|context| Arc::new(Mutex::new(Trimmer::new(context))));
-        Self { inner, watch, trimmer, hooks, fallback: None }
+        let (hooks, choice_for) = (run.hooks.clone(), run.tool_choice_for);
+        Self { inner, watch, trimmer, hooks, choice_for, fallback: None }
     }
 
     /// The same around the provider of a model that answers in the first one's place: what was left
@@ -57,6 +56,21 @@ impl RunProvider {
                 }
             })
             .boxed()
+    }
+
+    /// The request as it is asked for in its place in the run: a call is forced only as often as was
+    /// said.
+    fn placed(&self, mut request: ModelRequest) -> ModelRequest {
+        let choice = &mut request.parameters.tool_choice;
+        let forces = matches!(choice, Some(ToolChoice::Any | ToolChoice::Tool(_)));
+        let holds = match self.choice_for {
+            ToolChoiceFor::FirstCall => self.watch.seen().round <= 1,
+            ToolChoiceFor::EachCall => true,
+        };
+        if forces && !holds {
+            *choice = None;
+        }
+        request
     }
 
     /// The request with what fits of its conversation, once hooks were told of it.
@@ -116,6 +130,7 @@ impl Provider for RunProvider {
             return futures::stream::iter([Err(error)]).boxed();
         }
         self.watch.seen().fallback.clone_from(&self.fallback);
+        let request = self.placed(request);
         if self.trimmer.is_none() && self.hooks.is_empty() {
             return self.send(request);
         }
@@ -131,7 +146,7 @@ impl Provider for RunProvider {
 
     fn resume(&self, request: ModelRequest, answer: AcceptedAnswer) -> EventStream {
         self.watch.seen().fallback.clone_from(&self.fallback);
-        self.watched(self.inner.resume(request, answer))
+        self.watched(self.inner.resume(self.placed(request), answer))
     }
 
     fn prewarm(&self) {

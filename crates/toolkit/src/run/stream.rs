@@ -139,8 +139,7 @@ impl Going {
             Ok(workspace) => workspace,
             Err(kind) => return Err(unbegun(kind, repaired(history))),
         };
-        let (context, hooks) = (run.context.clone(), run.hooks.clone());
-        let provider = RunProvider::new(inner, Arc::clone(&watch), context, hooks);
+        let provider = RunProvider::new(inner, Arc::clone(&watch), &run);
         let created = client.clock().now();
         let header = SessionHeader {
             id: SessionId::mint(created, client.entropy().as_ref()),

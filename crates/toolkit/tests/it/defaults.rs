@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use heeler_core::{
-    CancellationToken, Clock, Entropy, EventStream, Message, ModelRequest, Provider,
+    CancellationToken, Clock, Entropy, EventStream, Message, ModelRequest, Provider, ToolChoice,
 };
 use heeler_providers::anthropic::request_body;
 use heeler_providers::scripted::Scripted;
@@ -15,8 +15,8 @@ use heeler_testkit::VirtualClock;
 use heeler_testkit::picture::pixel;
 use heeler_toolkit::testing::TestCall;
 use heeler_toolkit::{
-    AskEvent, Client, Extract, ExtractError, Object, Run, RunErrorKind, RunEvent, Schema, extract,
-    raw_tool,
+    AskEvent, Client, Extract, ExtractError, Object, Run, RunErrorKind, RunEvent, Schema,
+    ToolChoiceFor, extract, raw_tool,
 };
 use serde_json::json;
 
@@ -289,6 +289,53 @@ async fn nothing_is_left_out_that_the_caller_did_not_leave_out() {
     let result = client.run(Run::new(history.clone())).await.unwrap();
     assert_eq!((result.new_messages().len(), &result.messages[..11]), (1, &history[..]));
     assert_eq!(*requests.lock().unwrap(), [2_000_004]);
+}
+
+#[tokio::test]
+async fn a_choice_of_tools_is_forced_on_the_first_call_of_a_run_and_none_on_all() {
+    async fn choices(
+        choice: ToolChoice,
+        change: impl FnOnce(Run) -> Run,
+    ) -> Vec<Option<ToolChoice>> {
+        let call = || ReplySpec::call("echo", json!({"text": "a"}));
+        // A request that is sent again is the same call.
+        let (client, told) = choosing(choice, [busy(), call(), call(), ReplySpec::text("done")]);
+        client.run(change(Run::say("go").tools(tools([echo()])))).await.unwrap();
+        std::mem::take(&mut *told.lock().unwrap())
+    }
+    for forced in [ToolChoice::Any, ToolChoice::Tool("echo".into())] {
+        let is = || Some(forced.clone());
+        assert_eq!(choices(forced.clone(), |run| run).await, [is(), is(), None, None]);
+        let each = |run: Run| run.tool_choice_for(ToolChoiceFor::EachCall);
+        assert_eq!(choices(forced.clone(), each).await, [is(), is(), is(), is()]);
+    }
+    for lasting in [ToolChoice::None, ToolChoice::Auto] {
+        assert_eq!(choices(lasting.clone(), |run| run).await, vec![Some(lasting); 4]);
+    }
+    // An extraction ends with a call, so it is forced until there is one that will do.
+    let submit = |cents| ReplySpec::call("submit", json!({ "cents": cents }));
+    let (client, told) = choosing(ToolChoice::Any, [submit(-1), submit(1)]);
+    assert_eq!(extract(&client, sum()).await.unwrap().value, Sum { cents: 1 });
+    assert_eq!(*told.lock().unwrap(), vec![Some(ToolChoice::Any); 2]);
+}
+
+type Choices = Arc<Mutex<Vec<Option<ToolChoice>>>>;
+
+/// A client with this choice of tools, and which of them each request had.
+fn choosing(
+    choice: ToolChoice,
+    replies: impl IntoIterator<Item = ReplySpec>,
+) -> (Client, Choices) {
+    let told = Choices::default();
+    let hears = Arc::clone(&told);
+    let (_, model) = client(replies);
+    let told_of = move |request: &ModelRequest| {
+        hears.lock().unwrap().push(request.parameters.tool_choice.clone());
+    };
+    let client = Client::new(Watched { model, told: Box::new(told_of) }, MODEL).unwrap();
+    let clock = Arc::new(VirtualClock::auto(1_000, u64::MAX));
+    let client = client.with_time(clock, Arc::new(Longest));
+    (client.with_parameters(|parameters| parameters.tool_choice = Some(choice)), told)
 }
 
 /// A provider whose requests somebody is told of.

@@ -1,12 +1,13 @@
 //! What stands between the engine and the caller's provider: trims what is sent, tells hooks, and
 //! keeps the provider's own words about a failure.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use futures::{FutureExt, StreamExt};
 use heeler_core::{
     AcceptedAnswer, EventStream, Message, ModelRequest, Provider, ProviderError, ProviderErrorKind,
-    RequestMessages, ToolChoice,
+    RequestMessages, SessionId, ToolChoice, ToolDefinition,
 };
 use heeler_turn::estimate::weigh_tools;
 use heeler_turn::{CharacterEstimate, History, TokenEstimate};
@@ -25,16 +26,23 @@ pub(super) struct RunProvider {
     trimmer: Option<Arc<Mutex<Trimmer>>>,
     hooks: AgentHooks,
     choice_for: ToolChoiceFor,
+    /// The run's own session.
+    session: SessionId,
     /// The name of the model, where it answers in another one's place.
     fallback: Option<Arc<str>>,
 }
 
 impl RunProvider {
-    pub(super) fn new(inner: Arc<dyn Provider>, watch: Arc<Watch>, run: &Run) -> Self {
+    pub(super) fn new(
+        inner: Arc<dyn Provider>,
+        watch: Arc<Watch>,
+        run: &Run,
+        session: SessionId,
+    ) -> Self {
         let context = run.context.clone();
         let trimmer = context.map(|context| Arc::new(Mutex::new(Trimmer::new(context))));
         let (hooks, choice_for) = (run.hooks.clone(), run.tool_choice_for);
-        Self { inner, watch, trimmer, hooks, choice_for, fallback: None }
+        Self { inner, watch, trimmer, hooks, choice_for, session, fallback: None }
     }
 
     /// The same around the provider of a model that answers in the first one's place: what was left
@@ -75,13 +83,13 @@ impl RunProvider {
 
     /// The request with what fits of its conversation, once hooks were told of it.
     async fn prepare(&self, mut request: ModelRequest) -> Result<ModelRequest, ProviderError> {
-        let mut messages = None;
+        let (mut messages, mut changes) = (None, changes(&request));
         if let Some(trimmer) = &self.trimmer {
             let whole = request.messages.iter().map(|said| Arc::clone(&said.message)).collect();
             let mut trimmer = trimmer.lock().await;
             let fitted = trimmer.fit(whole, weight_beside(&request)).await;
             // What is cut begins otherwise, and what follows goes on from that.
-            request.epoch = request.epoch.wrapping_add(trimmer.cuts);
+            changes += trimmer.cuts;
             let Fitted { messages: sent, fits, is_trimmed, usage, .. } =
                 fitted.map_err(|error| {
                     let text = error.to_string();
@@ -99,8 +107,29 @@ impl RunProvider {
             request.messages = joined(sent);
             request.stable = request.messages.len();
         }
+        request.epoch = self.epoch(&request, changes);
         self.tell_hooks(&request);
         Ok(request)
+    }
+
+    /// The epoch of a request, among those of all runs. Every run counts its own from 1, and a script
+    /// that plays for several believes that equal numbers have equal beginnings. So it is named by
+    /// what stands before the history; once the history was changed, also by its run.
+    fn epoch(&self, request: &ModelRequest, changes: u32) -> u32 {
+        let mut hasher = DefaultHasher::new();
+        (&request.model, &request.system).hash(&mut hasher);
+        for ToolDefinition { name, description, input_schema, raw, .. } in &*request.tools {
+            (name, description, input_schema.get()).hash(&mut hasher);
+            raw.as_ref().map(|item| item.json.get()).hash(&mut hasher);
+        }
+        for item in &*request.provider_tools {
+            item.json.get().hash(&mut hasher);
+        }
+        if changes > 0 {
+            (self.session.as_str(), changes).hash(&mut hasher);
+        }
+        let [a, b, c, d, ..] = hasher.finish().to_be_bytes();
+        u32::from_be_bytes([a, b, c, d])
     }
 
     fn tell_hooks(&self, request: &ModelRequest) {
@@ -130,8 +159,9 @@ impl Provider for RunProvider {
             return futures::stream::iter([Err(error)]).boxed();
         }
         self.watch.seen().fallback.clone_from(&self.fallback);
-        let request = self.placed(request);
+        let mut request = self.placed(request);
         if self.trimmer.is_none() && self.hooks.is_empty() {
+            request.epoch = self.epoch(&request, changes(&request));
             return self.send(request);
         }
         let this = self.clone();
@@ -152,6 +182,11 @@ impl Provider for RunProvider {
     fn prewarm(&self) {
         self.inner.prewarm();
     }
+}
+
+/// How often what is sent in a run had to begin otherwise.
+fn changes(request: &ModelRequest) -> u32 {
+    request.epoch.saturating_sub(1)
 }
 
 /// A conversation in request form: neighbours of one role joined.

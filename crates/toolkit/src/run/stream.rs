@@ -139,7 +139,6 @@ impl Going {
             Ok(workspace) => workspace,
             Err(kind) => return Err(unbegun(kind, repaired(history))),
         };
-        let provider = RunProvider::new(inner, Arc::clone(&watch), &run);
         let created = client.clock().now();
         let header = SessionHeader {
             id: SessionId::mint(created, client.entropy().as_ref()),
@@ -147,6 +146,7 @@ impl Going {
             workspace,
         };
         let id = header.id.clone();
+        let provider = RunProvider::new(inner, Arc::clone(&watch), &run, id.clone());
         let journal = RunJournal::new(header, history, Arc::clone(&watch));
         let mut parts = Parts::new(Arc::new(provider.clone()), Arc::new(journal));
         client.fill(&mut parts);

@@ -7,7 +7,7 @@ use futures::FutureExt as _;
 use heeler_core::Message;
 use heeler_script::ReplySpec;
 use heeler_toolkit::testing::TestCall;
-use heeler_toolkit::{Agent, AgentHooks};
+use heeler_toolkit::{Agent, AgentHooks, ContextManager};
 use serde_json::json;
 
 use crate::door::{client, clients, echo, ended, tools};
@@ -117,4 +117,48 @@ async fn what_an_agent_took_as_a_tool_is_not_told_as_free_without_prices() {
     let told = called.for_user();
     assert!(told.starts_with("explore: model calls 1, tokens "), "{told}");
     assert!(told.ends_with(", cost not known"), "{told}");
+}
+
+#[tokio::test]
+async fn agents_with_other_prompts_hand_over_on_one_scripted_model() {
+    let (asks, model) = client([
+        ReplySpec::text("a"),
+        ReplySpec::text("b"),
+        ReplySpec::text("c"),
+        ReplySpec::call("explore", json!({"task": "where?"})),
+        ReplySpec::text("there"),
+        ReplySpec::text("d"),
+    ]);
+    let polite = Agent::new(asks.clone()).system("Be polite.");
+    let brief = Agent::new(asks.clone()).system("Be brief.");
+    let explore = brief.clone().into_tool("explore", "Looks around").unwrap();
+    let leads = polite.clone().tools(tools([explore]));
+    let mut history = vec![Message::user("go")];
+    for agent in [&polite, &brief, &polite, &leads] {
+        history = agent.step(history).await.unwrap().messages;
+        history.push(Message::user("on"));
+    }
+    assert_eq!((model.requests().len(), model.mismatches()), (6, vec![]));
+}
+
+#[tokio::test]
+async fn steps_that_trim_anew_share_a_scripted_model_and_a_history_that_was_changed_is_noticed() {
+    let say = |n: usize| Message::user(format!("{n} {}", "x".repeat(100)));
+    let (asks, model) = client((0..4).map(|n| ReplySpec::text(format!("answer {n}"))));
+    let agent = Agent::new(asks).context(ContextManager::new(100).keep_first(1));
+    let mut history = vec![say(0)];
+    for n in 1..4 {
+        history.push(Message::assistant("so"));
+        history.push(say(n));
+        history.push(Message::assistant("so"));
+        history.push(say(n));
+        history = agent.step(history).await.unwrap().messages;
+    }
+    assert_eq!((model.requests().len(), model.mismatches()), (3, vec![]));
+    // Both steps sent the same prompt and their whole history, so one has to begin as the other did.
+    let (asks, model) = client([ReplySpec::text("a"), ReplySpec::text("b")]);
+    let agent = Agent::new(asks).system("Be polite.");
+    agent.step([say(0)]).await.unwrap();
+    agent.step([say(1)]).await.unwrap_err();
+    assert_eq!(model.mismatches().len(), 1);
 }

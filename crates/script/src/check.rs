@@ -35,7 +35,8 @@ impl fmt::Display for Violation {
 
 /// Checks that a request is one a provider accepts: nothing empty, a user first and last, roles in
 /// turn, ids unique, every call with exactly one result in the next message, in call order and
-/// before anything else, no result without a call, thinking signed.
+/// before anything else, no result without a call, thinking signed. A call may have any name, also
+/// none: models make up such, and what writes the request for a provider writes one that it takes.
 #[must_use]
 pub fn check_valid(request: &RequestView) -> Vec<Violation> {
     check(request, false)
@@ -237,8 +238,8 @@ fn check_block(
             }
             Role::Assistant
         }
-        Content::ToolUse { id, name, input } => {
-            check_call(place, id, name, input, found);
+        Content::ToolUse { id, input, .. } => {
+            check_call(place, id, input, found);
             Role::Assistant
         }
         Content::ToolResult { .. } => Role::User,
@@ -250,18 +251,9 @@ fn check_block(
     }
 }
 
-fn check_call(
-    place: Option<(usize, Option<usize>)>,
-    id: &str,
-    name: &str,
-    input: &str,
-    found: &mut Found,
-) {
+fn check_call(place: Option<(usize, Option<usize>)>, id: &str, input: &str, found: &mut Found) {
     if id.is_empty() {
         found.add(place, "the call has an empty id");
-    }
-    if name.is_empty() {
-        found.add(place, "the call has an empty name");
     }
     let is_object =
         input.trim_start().starts_with('{') && serde_json::from_str::<&RawValue>(input).is_ok();

@@ -49,6 +49,18 @@ fn an_unknown_tool_is_answered_with_the_names_there_are() {
 }
 
 #[test]
+fn a_call_without_a_name_is_answered_and_the_turn_goes_on() {
+    check(
+        one_call("", "{}").tools([echo()]),
+        expect![[r#"
+            failed 1.1.0 [0]  0 ms: there is no tool called ``; the tools are echo
+            end of turn 1: Done "done"
+            result error: there is no tool called ``; the tools are echo
+        "#]],
+    );
+}
+
+#[test]
 fn a_name_that_no_tool_can_have_is_cut_where_the_model_is_told_of_it() {
     let long = "n".repeat(5000);
     let cut = format!("{}\u{2026}", "n".repeat(63));

@@ -194,7 +194,6 @@ fn ids_are_unique_and_calls_whole() {
     check(
         "u hi\na broken:1\nu result:1",
         expect![[r#"
-        messages[1].content[0]: the call has an empty name
         messages[1].content[0]: the call's input is no JSON object: "{\"a\":"
     "#]],
     );

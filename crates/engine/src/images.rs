@@ -36,11 +36,16 @@ impl Default for ImageDoor {
 impl ImageDoor {
     /// Makes every image of these messages one that providers take, or a note in its place. Those
     /// given by an address stay as they are. For messages that are handed to a session from outside;
-    /// it does the same itself with inputs and results.
-    pub async fn admit_messages(&self, messages: &mut [Message]) {
-        for message in messages {
-            self.admit(&mut message.blocks, MESSAGE_IMAGES_MAX).await;
+    /// it does the same itself with inputs and results. Gives each note it left there, with the index
+    /// of its message.
+    #[must_use = "whoever gave the images has to hear which of them nobody will see"]
+    pub async fn admit_messages(&self, messages: &mut [Message]) -> Vec<(usize, String)> {
+        let mut notes = Vec::new();
+        for (i, message) in messages.iter_mut().enumerate() {
+            let left = self.admit(&mut message.blocks, MESSAGE_IMAGES_MAX).await;
+            notes.extend(left.into_iter().map(|note| (i, note)));
         }
+        notes
     }
 
     /// The same with an input; gives the notes it left there.

@@ -429,6 +429,8 @@ pub struct Answer {
     pub cost: Cost,
     /// Whether there is more than `cost`, which is not known: the model has no prices.
     pub cost_is_partial: bool,
+    /// What the program should know of, such as a picture that was not sent.
+    pub notices: Vec<String>,
 }
 
 /// What comes of one model call.
@@ -442,6 +444,8 @@ pub enum AskEvent {
     /// The request failed: what was streamed is void. It is sent again, unless a failure
     /// [finishes](Self::Finished) it.
     Reset,
+    /// Something the program should know of; the answer has it, too ([`Answer::notices`]).
+    Notice(String),
     /// The whole answer; nothing follows.
     Finished(Result<Answer, RunError>),
 }
@@ -495,6 +499,7 @@ impl Stream for AskStream {
                 RunEvent::TextDelta { text, .. } => AskEvent::TextDelta(text),
                 RunEvent::ThinkingDelta { text, .. } => AskEvent::ThinkingDelta(text),
                 RunEvent::Reset { .. } | RunEvent::Resync(_) => AskEvent::Reset,
+                RunEvent::Notice(text) => AskEvent::Notice(text),
                 RunEvent::Finished(result) => AskEvent::Finished(answer(result)),
                 _ => continue,
             }));
@@ -512,7 +517,9 @@ fn answer(result: Result<RunResult, RunError>) -> Result<Answer, RunError> {
     let RunResult { usage, cost, cost_is_partial, .. } = result;
     let stop = result.stop.clone().unwrap_or(StopReason::EndTurn);
     match result.final_message().cloned() {
-        Some(message) => Ok(Answer { message, stop, usage, cost, cost_is_partial }),
+        Some(message) => {
+            Ok(Answer { message, stop, usage, cost, cost_is_partial, notices: result.notices })
+        }
         None => {
             let kind = RunErrorKind::Failed("the model replied with nothing".to_owned());
             Err(RunError { kind, iteration: 0, result: Box::new(result) })

@@ -195,7 +195,8 @@ fn a_message_has_limits() {
         let endless = Image { media_type: "image/png".into(), data: endless, cache: None };
         let endless = Message::user_with_images("", [endless]);
         let mut messages = [many, heavy, endless, nested];
-        door.admit_messages(&mut messages).await;
+        let notes = door.admit_messages(&mut messages).await;
+        assert_eq!(notes.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [0, 1, 2, 3]);
         let [many, heavy, endless, nested] = messages;
         expect![[r#"100, Some("[3 more images left out]")"#]].assert_eq(&told(&many));
         expect![[r#"7, Some("[2 more images left out]")"#]].assert_eq(&told(&heavy));
@@ -223,7 +224,8 @@ fn the_same_image_is_the_same_bytes_each_time() {
         assert_eq!(said.len(), 2);
         assert_eq!(said[0], said[1]);
         let mut again = Message { role: heeler_core::Role::User, blocks: said.clone() };
-        ImageDoor::default().admit_messages(std::slice::from_mut(&mut again)).await;
+        let notes = ImageDoor::default().admit_messages(std::slice::from_mut(&mut again)).await;
+        assert_eq!(notes, []);
         assert_eq!(again.blocks, said, "what was let in passes unchanged");
         stage.close().await;
     });

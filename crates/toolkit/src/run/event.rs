@@ -94,6 +94,10 @@ pub enum RunEvent {
     },
     /// All results of a batch of calls, whole and in call order, before the next request is made.
     ToolResults(Vec<Arc<ToolResult>>),
+    /// Something the program, or its user, should know: a picture of the history that no provider
+    /// takes, or that this one refused, and is a note to the model now; another model that answers;
+    /// an empty answer. The result has them, too ([`RunResult::notices`]).
+    Notice(String),
     /// The reader was too far behind: this is the conversation now, and events go on from here.
     Resync(Vec<Arc<Message>>),
     /// The run's end; nothing follows.
@@ -148,6 +152,7 @@ impl Teller {
             Event::ToolText { call, text, media, items } => {
                 RunEvent::ToolText { call, text, media, items }
             }
+            Event::Notice { text } => RunEvent::Notice(text),
             _ => return None,
         })
     }

@@ -61,6 +61,8 @@ pub(super) struct Seen {
     /// Why the history could not be trimmed.
     pub(super) context_error: Option<ContextError>,
     pub(super) is_over_budget: bool,
+    /// What is to be told before the first event.
+    pub(super) notices: Vec<String>,
     /// What summaries cost that the context manager's own summariser made.
     pub(super) summaries: Usage,
     /// What the last call gave, where that is kept.
@@ -214,9 +216,12 @@ impl SessionStore for RunJournal {
     fn read(&self, _: SessionId) -> BoxFuture<Result<Journal, StoreError>> {
         let mut messages =
             std::mem::take(&mut *self.history.lock().unwrap_or_else(PoisonError::into_inner));
-        let header = self.header.clone();
+        let (header, watch) = (self.header.clone(), Arc::clone(&self.watch));
         Box::pin(async move {
-            ImageDoor::default().admit_messages(&mut messages).await;
+            let notes = ImageDoor::default().admit_messages(&mut messages).await;
+            let told =
+                |(i, note): (usize, String)| format!("message {} of the history: {note}", i + 1);
+            watch.seen().notices.extend(notes.into_iter().map(told));
             let record = Record::HistoryGiven { messages };
             let entries = vec![Entry { seq: 1, at: header.created, record }];
             Ok(Journal { header, entries, damage: Vec::new(), torn_bytes: 0 })

@@ -26,6 +26,9 @@ pub struct RunResult {
     pub stop: Option<StopReason>,
     /// The context manager could not bring the last request down to its limit; it was sent so.
     pub is_over_budget: bool,
+    /// What the program, or its user, should know of, as told by
+    /// [`RunEvent::Notice`](crate::RunEvent::Notice); the first 100.
+    pub notices: Vec<String>,
 }
 
 impl RunResult {

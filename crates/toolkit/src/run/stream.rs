@@ -10,7 +10,7 @@ use heeler_core::{
     BoxFuture, CancellationToken, Clock, Message, ProviderError, Role, SessionHeader, SessionId,
     TurnOutcome,
 };
-use heeler_engine::{Cursor, Parts, Session};
+use heeler_engine::{Cursor, Parts, Seen, Session};
 use heeler_sessions::TurnId;
 use heeler_turn::{CharacterEstimate, History};
 use tokio::runtime::Handle;
@@ -79,6 +79,9 @@ impl Stream for RunStream {
     }
 }
 
+/// The most notices that a result keeps, and that are told of a history.
+const NOTICES_MAX: usize = 100;
+
 /// How far a run is.
 enum Stage {
     Start(Box<(Client, Run)>),
@@ -122,6 +125,7 @@ struct Going {
     run: Run,
     given: usize,
     due: VecDeque<RunEvent>,
+    notices: Vec<String>,
     teller: Teller,
     /// Waits for the caller's tokens, whether or not anybody reads; ends with the run.
     _stop: JoinSet<()>,
@@ -168,7 +172,10 @@ impl Going {
         });
         let turn = session.resume();
         let given = view.messages.len();
-        let (clock, due) = (Arc::clone(client.clock()), VecDeque::new());
+        let clock = Arc::clone(client.clock());
+        let mut notices = std::mem::take(&mut watch.seen().notices);
+        notices.truncate(NOTICES_MAX);
+        let due = notices.iter().cloned().map(RunEvent::Notice).collect();
         let stopped = CancellationToken::new();
         let turn: BoxFuture<TurnOutcome> = match run.background_wait {
             None => Box::pin(turn),
@@ -195,6 +202,7 @@ impl Going {
             run,
             given,
             due,
+            notices,
             teller: Teller::default(),
             _stop: stop,
         })
@@ -207,10 +215,10 @@ impl Going {
             }
             tokio::select! {
                 biased;
-                Some(seen) = self.cursor.next() => self.due.extend(self.teller.told(seen)),
+                Some(seen) = self.cursor.next() => self.see(seen),
                 outcome = &mut self.turn => {
                     while let Some(seen) = self.cursor.try_next() {
-                        self.due.extend(self.teller.told(seen));
+                        self.see(seen);
                     }
                     let result = self.finish(outcome).await;
                     self.due.push_back(RunEvent::Finished(result));
@@ -219,8 +227,19 @@ impl Going {
         }
     }
 
+    fn see(&mut self, seen: Seen) {
+        let event = self.teller.told(seen);
+        if let Some(RunEvent::Notice(text)) = &event
+            && self.notices.len() < NOTICES_MAX
+        {
+            self.notices.push(text.clone());
+        }
+        self.due.extend(event);
+    }
+
     async fn finish(&mut self, outcome: TurnOutcome) -> Result<RunResult, RunError> {
-        let mut result = RunResult { new_from: self.given, ..RunResult::default() };
+        let notices = std::mem::take(&mut self.notices);
+        let mut result = RunResult { new_from: self.given, notices, ..RunResult::default() };
         match self.session.state().await {
             Ok(state) => {
                 result.messages = state.history.messages().iter().map(|m| (**m).clone()).collect();

@@ -322,10 +322,7 @@ async fn a_choice_of_tools_is_forced_on_the_first_call_of_a_run_and_none_on_all(
 type Choices = Arc<Mutex<Vec<Option<ToolChoice>>>>;
 
 /// A client with this choice of tools, and which of them each request had.
-fn choosing(
-    choice: ToolChoice,
-    replies: impl IntoIterator<Item = ReplySpec>,
-) -> (Client, Choices) {
+fn choosing(choice: ToolChoice, replies: impl IntoIterator<Item = ReplySpec>) -> (Client, Choices) {
     let told = Choices::default();
     let hears = Arc::clone(&told);
     let (_, model) = client(replies);

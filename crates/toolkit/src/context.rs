@@ -2,9 +2,11 @@
 
 use std::error::Error;
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use heeler_core::{BoxFuture, Message, Messages, Role, Usage};
+use futures::FutureExt;
+use heeler_core::{BoxFuture, Message, Messages, Role, Usage, panic_text};
 use heeler_turn::estimate::weigh_message;
 use heeler_turn::{CharacterEstimate, TokenEstimate, compact};
 
@@ -141,7 +143,7 @@ impl ContextManager {
     /// What of a history would be sent. The history itself is not changed.
     ///
     /// # Errors
-    /// What the counter or the summariser says.
+    /// What the counter or the summariser says, or that its code crashed.
     pub async fn fit(&self, history: &[Message]) -> Result<Fitted, ContextError> {
         let messages = history.iter().cloned().map(Arc::new).collect();
         Trimmer::new(self.clone()).fit(messages, 0).await
@@ -215,10 +217,25 @@ fn gap(view: &[Arc<Message>], head: usize, tail: usize) -> Option<Arc<Message>> 
     is_due.then(|| Arc::new(Message::user(LEFT_OUT)))
 }
 
+/// What the caller's own code gives, or that it crashed: above, where requests are sent, it would be
+/// taken for a crash of the provider.
+async fn contained<T>(
+    whose: &str,
+    work: impl FnOnce() -> BoxFuture<Result<T, Cause>>,
+) -> Result<T, Cause> {
+    let work = AssertUnwindSafe(async move { work().await });
+    work.catch_unwind().await.unwrap_or_else(|panic| {
+        let text = format!("the {whose}'s code crashed: {}", panic_text(panic.as_ref()));
+        Err(Arc::from(Box::<dyn Error + Send + Sync>::from(text)))
+    })
+}
+
 impl ContextManager {
     async fn count(&self, messages: &[Arc<Message>]) -> Result<u64, ContextError> {
         match &self.counter {
-            Some(counter) => counter(messages.to_vec()).await.map_err(ContextError::Counter),
+            Some(counter) => contained("counter", || counter(messages.to_vec()))
+                .await
+                .map_err(ContextError::Counter),
             None => {
                 let estimate = CharacterEstimate::new(CHARS_PER_TOKEN);
                 let weigh = |message: &Arc<Message>| weigh_message(&estimate, message);
@@ -292,7 +309,9 @@ impl ContextManager {
         middle: &[Arc<Message>],
     ) -> Result<(Option<Arc<Message>>, Usage), ContextError> {
         let Some(summarizer) = &self.summarizer else { return Ok((None, Usage::default())) };
-        let summary = summarizer(middle.to_vec()).await.map_err(ContextError::Summarizer)?;
+        let summary = contained("summarizer", || summarizer(middle.to_vec()))
+            .await
+            .map_err(ContextError::Summarizer)?;
         let message = compact::summary_message(&summary.text);
         Ok((Some(Arc::new(message)), summary.usage))
     }

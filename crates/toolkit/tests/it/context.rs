@@ -123,6 +123,26 @@ async fn a_counter_and_a_summarizer_may_fail() {
     let error = summarises.fit(&history("uauau")).await.unwrap_err();
     assert!(matches!(&error, ContextError::Summarizer(_)));
     expect!["it could not be summarised: no tokenizer"].assert_eq(&error.to_string());
+    // A crash is theirs and not the provider's, before they give a future and within it.
+    let counts_wrong =
+        |_| -> std::future::Ready<Result<u64, std::io::Error>> { panic!("no table") };
+    let summarises_wrong =
+        |_| async { panic!("no {}", "words") as Result<Summary, std::io::Error> };
+    for (context, expected) in [
+        (
+            ContextManager::new(1).counter(counts_wrong),
+            "its tokens could not be counted: the counter's code crashed: no table",
+        ),
+        (
+            ContextManager::new(1).summarizer(summarises_wrong),
+            "it could not be summarised: the summarizer's code crashed: no words",
+        ),
+    ] {
+        let (asks, model) = client([]);
+        let error = asks.run(Run::new(history("uauau")).context(context)).await.unwrap_err();
+        let told = format!("the history could not be trimmed: {expected} (model call 0)");
+        assert_eq!((error.to_string(), model.requests().len()), (told, 0));
+    }
     let (asks, model) = client([]);
     let done = Arc::new(AtomicUsize::new(0));
     let hears = Arc::clone(&done);

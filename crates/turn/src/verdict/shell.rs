@@ -46,7 +46,8 @@ pub(super) fn allowance<'a>(
 
 /// How a rule lets a line run: in the box, where there is one and the line can do without what is
 /// outside, if letters do not tell what it reaches. A link may lead out of the workspace, a path may
-/// be computed, and a pattern may stand for what another rule denies.
+/// be computed, and a pattern may stand for what another rule denies. In plan mode the box is what
+/// keeps the promise that nothing is changed, whatever a program does that was taken for a reader.
 fn let_by<'a>(
     policy: &Policy,
     grants: &[Rule],
@@ -59,7 +60,7 @@ fn let_by<'a>(
     let writes = !line.writes.is_empty()
         && line.writes.iter().all(|path| is_free(path, policy))
         && !is_for_all;
-    let confined = is_unknown || writes || denies_paths;
+    let confined = is_unknown || writes || denies_paths || policy.mode == Mode::Plan;
     if !confined {
         return Ok(Allowance::of_rule(rule));
     }

@@ -98,6 +98,10 @@ fn what_stays_in_the_box_runs_there_unasked() {
 fn plan_mode_lets_look() {
     let look = ShellLine { is_read_only: true, ..line("git status", &[]) };
     check(Mode::Plan, "", &look, "allow in the box");
+    // A rule lets a line out of the box, but out of plan mode no rule does.
+    check(Mode::Ask, "+Bash", &look, "allow by Bash");
+    check(Mode::Plan, "+Bash", &look, "allow in the box by Bash");
+    check(Mode::Plan, "+Bash(git status)", &look, "allow in the box by Bash(git status)");
     let computed = [(ConcernKind::NotUnderstood, "what it runs is computed")];
     let look = ShellLine { is_read_only: true, ..line("$X", &computed) };
     check(Mode::Plan, "", &look, "deny");

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::json_depth;
@@ -17,7 +19,8 @@ pub const RAW_BYTES_MAX: usize = 32 * 1024 * 1024;
 ///
 /// It serialises as a JSON *string*. That costs a few escapes in the journal and buys a type that
 /// can be read back inside any serde representation, which `serde_json::value::RawValue` cannot.
-/// Dialects write [`RawJson::get`] verbatim.
+/// An object in the place of the string is read, too, without the bytes it came in: white space is
+/// gone, and numbers are what a double holds. Dialects write [`RawJson::get`] verbatim.
 ///
 /// ```
 /// use heeler_core::RawJson;
@@ -127,8 +130,30 @@ impl Serialize for RawJson {
 
 impl<'de> Deserialize<'de> for RawJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Cow::<'de, str>::deserialize(deserializer)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
+        match deserializer.is_human_readable() {
+            true => deserializer.deserialize_any(TextOrObject),
+            false => deserializer.deserialize_str(TextOrObject),
+        }
+    }
+}
+
+/// What raw JSON is read from: its text, as we write it, or an object, as people and others do.
+struct TextOrObject;
+
+impl<'de> Visitor<'de> for TextOrObject {
+    type Value = RawJson;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a JSON document as a string, or an object")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<RawJson, E> {
+        RawJson::parse(text).map_err(E::custom)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<RawJson, A::Error> {
+        let object = serde_json::Value::deserialize(MapAccessDeserializer::new(object))?;
+        self.visit_str(&object.to_string())
     }
 }
 
@@ -137,6 +162,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+    use crate::Message;
 
     #[test]
     fn keeps_bytes_and_refuses_what_is_not_json() {
@@ -208,6 +234,36 @@ mod tests {
         let value = Tagged::A { raw: RawJson::parse("[1, 2]").unwrap() };
         let line = serde_json::to_string(&value).unwrap();
         assert_eq!(serde_json::from_str::<Tagged>(&line).unwrap(), value);
+    }
+
+    #[test]
+    fn a_history_may_say_an_input_as_an_object() {
+        let read = |input: &str| {
+            let call = format!(r#"{{"tool_use": {{"id": "a", "name": "b", "input": {input}}}}}"#);
+            match serde_json::from_str(&format!(r#"{{"role": "assistant", "blocks": [{call}]}}"#)) {
+                Ok::<Message, _>(message) => {
+                    let again = serde_json::to_string(&message).unwrap();
+                    assert_eq!(serde_json::from_str::<Message>(&again).unwrap(), message);
+                    message.tool_uses().map(|call| call.input.get().to_owned()).collect()
+                }
+                Err(error) => error.to_string().split(" at line").next().unwrap().to_owned(),
+            }
+        };
+        let deep = |depth: usize| r#"{"a":"#.repeat(depth) + "1" + &"}".repeat(depth);
+        for (input, expected) in [
+            (r#""{\"b\": 1.50}""#, r#"{"b": 1.50}"#),
+            (
+                r#"{"b": [1, {"a": null}], "a": "\u00e9"}"#,
+                "{\"b\":[1,{\"a\":null}],\"a\":\"\u{e9}\"}",
+            ),
+            ("{}", "{}"),
+            (&deep(RAW_DEPTH_MAX), &deep(RAW_DEPTH_MAX)),
+            (&deep(RAW_DEPTH_MAX + 1), "JSON nested deeper than 96 levels"),
+            (r#""{""#, "not valid JSON: EOF while parsing an object"),
+            ("1", "invalid type: integer `1`, expected a JSON document as a string, or an object"),
+        ] {
+            assert_eq!(read(input), expected, "{input}");
+        }
     }
 
     #[test]

@@ -6,14 +6,14 @@ use memchr::memmem::Finder;
 use regex::Regex;
 
 use crate::Found;
-use crate::randomness::{ASSIGNED_BITS_MIN, bits_per_char, is_mixed};
+use crate::randomness::is_random;
 
 /// What has to be true of a match besides its form.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Proof {
     /// Nothing: the form says it all.
     Form,
-    /// It looks random.
+    /// It looks random, or its group `r` does, which is the secret without its prefix.
     Random,
 }
 
@@ -47,7 +47,11 @@ const FORMS: [Form; N_FORMS] = [
     ),
     form("Anthropic key", &["sk-ant-"], r"\b(?P<s>sk-ant-[A-Za-z0-9_-]{20,})"),
     form("OpenRouter key", &["sk-or-v1-"], r"\b(?P<s>sk-or-v1-[0-9a-f]{40,})"),
-    random("OpenAI key", &["sk-"], r"\b(?P<s>sk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{32,})"),
+    random(
+        "OpenAI key",
+        &["sk-"],
+        r"\b(?P<s>sk-(?:proj-|svcacct-|admin-)?(?P<r>[A-Za-z0-9_-]{32,}))",
+    ),
     form(
         "GitHub token",
         &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"],
@@ -86,8 +90,8 @@ const FORMS: [Form; N_FORMS] = [
     ),
     random(
         "secret",
-        &["key", "secret", "token", "passw", "credential"],
-        r#"(?i)(?:api_?-?key|secret|token|passwo?r?d|credentials?)[A-Za-z0-9_]*["']?\s{0,4}(?:=>|:=|[:=])\s{0,4}["']?(?P<s>[A-Za-z0-9+/_.~!@#%^&*=-]{12,})"#,
+        &["key", "secret", "token", "passw", "passphrase", "_pwd", "credential"],
+        r#"(?i)(?:api_?-?key|secret|token|passwo?r?d|passphrase|_pwd|credentials?)[A-Za-z0-9_]*["']?\s{0,4}(?:=>|:=|[:=])\s{0,4}["']?(?P<s>[A-Za-z0-9+/_.~!@#%^&*=-]{12,})"#,
     ),
 ];
 
@@ -116,16 +120,16 @@ pub(crate) fn find(text: &str) -> impl Iterator<Item = Found> {
         compiled(at).captures_iter(text).filter_map(move |captures| {
             let secret = captures.name("s")?;
             let found = Found { range: secret.range(), what: form.what.to_owned() };
-            is_real(form, secret.as_str()).then_some(found)
+            let random = captures.name("r").unwrap_or(secret);
+            is_real(form, secret.as_str(), random.as_str()).then_some(found)
         })
     })
 }
 
-fn is_real(form: &Form, secret: &str) -> bool {
+fn is_real(form: &Form, secret: &str, random: &str) -> bool {
     let lower = secret.to_ascii_lowercase();
-    let is_random = || bits_per_char(secret) >= ASSIGNED_BITS_MIN && is_mixed(secret);
     !PLACEHOLDERS.iter().any(|word| lower.contains(word))
-        && (form.proof == Proof::Form || is_random())
+        && (form.proof == Proof::Form || is_random(secret) || is_random(random))
 }
 
 #[cfg(test)]

@@ -1,13 +1,17 @@
 //! Finds keys, tokens and passwords in text, and takes them out.
 //!
 //! Two things are looked for: the values of variables whose names say that they are secret, exactly
-//! as they are, and the forms that well-known services give their keys. What is written another way
-//! (encoded, split, spoken of) is not found: this keeps accidents away, not somebody who wants a
-//! secret out; that is what confinement is for. A key that heeler itself holds is a [`Secret`].
+//! as they are, and the forms that well-known services give their keys. Where a text was cut, what is
+//! left of a value beside the mark of the cut is found as well; of a form whoever cuts takes it out
+//! ([`Secrets::redact_ends`]). What is written another way (encoded, split, spoken of) is not found:
+//! this keeps accidents away, not somebody who wants a secret out; that is what confinement is for. A
+//! key that heeler itself holds is a [`Secret`].
 //!
 //! Invariant: what was taken out appears nowhere, not in errors and not in `Debug`.
 
+mod cuts;
 mod forms;
+mod names;
 mod randomness;
 mod secret;
 
@@ -17,6 +21,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
+use self::cuts::{Ends, Value};
 pub use secret::Secret;
 
 /// How what was taken out begins; the name of its kind and a `]` follow.
@@ -29,11 +34,9 @@ pub const SECRET_CHARS_MIN: usize = 12;
 /// The most values of variables that are looked for; far more than anybody sets.
 pub const VALUES_MAX: usize = 256;
 
-/// What a variable's name holds when its value is secret.
-const SECRET_NAMES: [&str; 7] =
-    ["APIKEY", "API_KEY", "CREDENTIAL", "PASSWORD", "PASSWD", "SECRET", "TOKEN"];
-/// Ends of such names.
-const SECRET_ENDS: [&str; 3] = ["_KEY", "_PAT", "_PASS"];
+/// How far beyond a cut is looked for what begins or ends there, in bytes; no key is as long.
+#[doc(hidden)]
+pub const BEYOND_CUT_BYTES: usize = 16 * 1024;
 
 /// Knows what is secret here, and takes it out of text.
 ///
@@ -48,8 +51,8 @@ const SECRET_ENDS: [&str; 3] = ["_KEY", "_PAT", "_PASS"];
 pub struct Secrets {
     /// Finds the values; absent when there are none.
     values: Option<Regex>,
-    /// The names of the variables, in the order of the groups that find their values.
-    names: Vec<String>,
+    /// The variables, in the order of the groups that find their values.
+    named: Vec<Value>,
 }
 
 /// A secret that was found.
@@ -68,7 +71,7 @@ impl Secrets {
         let mut secret: Vec<(&str, &str)> = variables
             .into_iter()
             .map(|(name, value)| (name, value.trim()))
-            .filter(|(name, value)| is_secret_name(name) && is_secret_value(value))
+            .filter(|(name, value)| names::is_secret(name, value))
             .take(VALUES_MAX)
             .collect();
         // Of two values that begin alike the longer one has to win.
@@ -78,30 +81,21 @@ impl Secrets {
         if groups.is_empty() {
             return Self::default();
         }
-        let names = secret.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let value = |(name, value): &(&str, &str)| Value {
+            name: (*name).to_owned(),
+            value: (*value).to_owned(),
+        };
+        let named = secret.iter().map(value).collect();
         // Escaped text of bounded number is a pattern; one too large for the engine is looked for
         // by its form alone.
-        Self { values: Regex::new(&groups.join("|")).ok(), names }
+        Self { values: Regex::new(&groups.join("|")).ok(), named }
     }
 
     /// Every secret in a text, in order, none inside of another.
     #[doc(hidden)]
     #[must_use]
     pub fn find(&self, text: &str) -> Vec<Found> {
-        // Nothing secret is as short, whatever the form.
-        if text.len() < SECRET_CHARS_MIN {
-            return Vec::new();
-        }
-        let mut found: Vec<Found> = self.find_values(text).chain(forms::find(text)).collect();
-        // The one that begins first wins, then the longer one.
-        found.sort_by_key(|found| (found.range.start, std::cmp::Reverse(found.range.end)));
-        let mut end = 0;
-        found.retain(|found| {
-            let is_apart = found.range.start >= end;
-            end = end.max(found.range.end);
-            is_apart
-        });
-        found
+        self.find_in(text, Ends::Whole)
     }
 
     /// The text with a marker in the place of each secret.
@@ -115,22 +109,67 @@ impl Secrets {
     /// and ends between two characters of the text.
     #[must_use]
     pub fn redact_part<'a>(&self, text: &'a str, part: Range<usize>) -> Cow<'a, str> {
-        let mut found = self.find(text);
-        found.retain(|found| found.range.start < part.end && part.start < found.range.end);
-        if found.is_empty() {
-            return Cow::Borrowed(&text[part]);
+        redacted(text, part, self.find(text))
+    }
+
+    /// The same of a text that may begin and end anywhere, within a secret too: what is left there of
+    /// the value of a variable goes as well.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn redact_excerpt<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        redacted(text, 0..text.len(), self.find_in(text, Ends::Cut))
+    }
+
+    /// A part of a text with a marker in the place of each secret that only begins or ends in it; those
+    /// that stand in it whole are left. For who cuts a text that is redacted later: half a secret would
+    /// not be known as one. The part begins and ends between two characters of the text.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn redact_ends<'a>(&self, text: &'a str, part: Range<usize>) -> Cow<'a, str> {
+        let mut found: Vec<Found> = Vec::new();
+        for at in [part.start, part.end] {
+            if found.last().is_none_or(|found| found.range.end <= at) {
+                found.extend(self.across(text, at));
+            }
         }
-        let mut redacted = String::with_capacity(part.len());
-        let mut end = part.start;
-        for Found { range, what } in found {
-            redacted.push_str(&text[end..range.start.max(end)]);
-            redacted.push_str(MARKER);
-            redacted.push_str(&what);
-            redacted.push(']');
-            end = range.end;
+        redacted(text, part, found)
+    }
+
+    /// The secret that begins before a place in a text and ends behind it.
+    fn across(&self, text: &str, at: usize) -> Option<Found> {
+        if at == 0 || at == text.len() {
+            return None;
         }
-        redacted.push_str(&text[end.min(part.end)..part.end]);
-        Cow::Owned(redacted)
+        let from = text.floor_char_boundary(at.saturating_sub(BEYOND_CUT_BYTES));
+        let to = text.floor_char_boundary(at.saturating_add(BEYOND_CUT_BYTES));
+        let found = self.find(&text[from..to]).into_iter().map(|Found { range, what }| Found {
+            range: range.start + from..range.end + from,
+            what,
+        });
+        found.into_iter().find(|found| found.range.start < at && at < found.range.end)
+    }
+
+    fn find_in(&self, text: &str, ends: Ends) -> Vec<Found> {
+        let parts = cuts::find(text, ends, &self.named);
+        // Nothing whole is as short, whatever the form.
+        if text.len() < SECRET_CHARS_MIN && parts.is_empty() {
+            return Vec::new();
+        }
+        let mut all: Vec<Found> =
+            self.find_values(text).chain(forms::find(text)).chain(parts).collect();
+        // The one that begins first gives the name, then the longer one.
+        all.sort_by_key(|found| (found.range.start, std::cmp::Reverse(found.range.end)));
+        let mut found: Vec<Found> = Vec::new();
+        for next in all {
+            match found.last_mut() {
+                // Of two that overlap nothing is left.
+                Some(last) if next.range.start < last.range.end => {
+                    last.range.end = last.range.end.max(next.range.end);
+                }
+                _ => found.push(next),
+            }
+        }
+        found
     }
 
     fn find_values(&self, text: &str) -> impl Iterator<Item = Found> {
@@ -138,7 +177,7 @@ impl Secrets {
             values.captures_iter(text).filter_map(|captures| {
                 let whole = captures.get(0)?;
                 let name = (1..captures.len()).find(|group| captures.get(*group).is_some())?;
-                Some(Found { range: whole.range(), what: self.names.get(name - 1)?.clone() })
+                Some(Found { range: whole.range(), what: self.named.get(name - 1)?.name.clone() })
             })
         })
     }
@@ -146,21 +185,28 @@ impl Secrets {
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Secrets").field("names", &self.names).finish_non_exhaustive()
+        let names: Vec<&str> = self.named.iter().map(|it| &*it.name).collect();
+        f.debug_struct("Secrets").field("names", &names).finish_non_exhaustive()
     }
 }
 
-fn is_secret_name(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    SECRET_NAMES.iter().any(|word| name.contains(word))
-        || SECRET_ENDS.iter().any(|end| name.ends_with(end))
-}
-
-/// A value that says what it is (a path, a word, a number) is no secret, whatever its name.
-fn is_secret_value(value: &str) -> bool {
-    value.chars().count() >= SECRET_CHARS_MIN
-        && !value.starts_with(['/', '~'])
-        && randomness::bits_per_char(value) >= randomness::NAMED_BITS_MIN
+/// A part of a text with a marker in the place of what was found.
+fn redacted(text: &str, part: Range<usize>, mut found: Vec<Found>) -> Cow<'_, str> {
+    found.retain(|found| found.range.start < part.end && part.start < found.range.end);
+    if found.is_empty() {
+        return Cow::Borrowed(&text[part]);
+    }
+    let mut redacted = String::with_capacity(part.len());
+    let mut end = part.start;
+    for Found { range, what } in found {
+        redacted.push_str(&text[end..range.start.max(end)]);
+        redacted.push_str(MARKER);
+        redacted.push_str(&what);
+        redacted.push(']');
+        end = range.end;
+    }
+    redacted.push_str(&text[end.min(part.end)..part.end]);
+    Cow::Owned(redacted)
 }
 
 #[cfg(test)]

@@ -40,12 +40,112 @@ fn values_of_secret_variables_are_taken_out() {
 }
 
 #[test]
+fn names_and_values_say_which_variables_are_secret() {
+    let word = "correct horse battery";
+    for (name, value, expected) in [
+        ("MYSQL_PWD", word, true),
+        ("PWD", word, false),
+        ("OLDPWD", word, false),
+        ("SIGNING_PASSPHRASE", word, true),
+        ("NPM_CONFIG__AUTH", word, true),
+        ("SSH_AUTH_SOCK", "/tmp/ssh-XyZ9aB3dE8f/agent.7", false),
+        ("PGPASSWORD", word, true),
+        ("PGPASSFILE", "/home/me/.pgpass-of-work", false),
+        ("PGPASSFILE", ".config/pgpass", false),
+        ("github_token", word, true),
+        ("AUTHOR", word, false),
+        // A value in base64 may begin as a path does.
+        ("STORAGE_KEY", "/9j4AAQSkZJRgABAQ1bX2c==", true),
+        ("AWS_SECRET_ACCESS_KEY", "/wJa1rXUt/nFEMI7K+MDENG/bPxRf3CYzEq", true),
+        ("DB_PASSWORD", "/aB3.x9Qz!kL7", true),
+        ("DB_PASSWORD", "~aB3.x9Qz!kL7", true),
+        ("SIGNING_KEY", "/Users/Me/keys/prod2/id_ed25519.pem", false),
+        ("TLS_KEY", "/etc/letsencrypt/live/www.my-site.org/privkey1.pem", false),
+        ("SECRET", "/nix/store/8x9fhk2v7c1q3z5m0r4d6s8w9y2b1n3p-cert/etc/key", false),
+        ("TOKEN_FILE", "/tmp/tmp.aB3dE9xQ2z", false),
+        ("DEPLOY_KEY", "~/keys/aB3dE9xQ2z", false),
+    ] {
+        let is_found = !Secrets::of_variables([(name, value)]).named.is_empty();
+        assert_eq!(is_found, expected, "{name}={value}");
+    }
+}
+
+/// What is seen of a value when the text is cut at every place of it.
+#[test]
+fn a_part_of_a_value_beside_a_cut_is_taken_out() {
+    let value = "h0rse-battery-\u{e9}taple";
+    let secrets = Secrets::of_variables([("DB_PASSWORD", value), ("OTHER", "x")]);
+    let shows = |text: &str, part: &str| {
+        let parts: Vec<char> = part.chars().collect();
+        parts.windows(4).any(|four| text.contains(&four.iter().collect::<String>()))
+    };
+    for (at, _) in value.char_indices().skip(1) {
+        let (begun, ended) = value.split_at(at);
+        for text in [
+            format!("a {begun} [... 7 more bytes]"),
+            format!("a {begun}\n[... 7 bytes left out ...]\n{ended} b"),
+            format!("12:[...] {ended} b"),
+            format!("{{\"path\": \"a {begun}\u{2026}\"}}"),
+        ] {
+            let redacted = secrets.redact(&text);
+            assert!(!shows(&redacted, begun) && !shows(&redacted, ended), "{redacted}");
+            assert_eq!(secrets.redact(&redacted), redacted);
+        }
+        for text in [format!("{ended} b"), format!("a {begun}"), begun.to_owned()] {
+            assert!(!shows(&secrets.redact_excerpt(&text), value), "{text}");
+            assert_eq!(secrets.redact(&text), text);
+        }
+    }
+    // No mark, and what stands beside one by chance.
+    for text in
+        ["a h0rse-b", "h0rse-b [... not in\none line]", "h0r and [...] ples", "h0r [...] ple"]
+    {
+        assert_eq!(secrets.redact(text), text);
+    }
+}
+
+#[test]
+fn what_a_cut_goes_through_is_taken_out_of_both_halves() {
+    let key = format!("sk-ant-api03-{}", noise(40));
+    let text = format!("token: {key}; {key}; and more");
+    let marker = "[redacted: Anthropic key]";
+    let second = text.rfind(&key).unwrap();
+    let secrets = Secrets::default();
+    for at in 0..=text.len() {
+        let halves =
+            [secrets.redact_ends(&text, 0..at), secrets.redact_ends(&text, at..text.len())];
+        let is_within = |start: usize| start < at && at < start + key.len();
+        let expected = match [is_within("token: ".len()), is_within(second)] {
+            [true, _] => ["token: ".to_owned() + marker, format!("{marker}; {key}; and more")],
+            [_, true] => [format!("token: {key}; {marker}"), format!("{marker}; and more")],
+            _ => [text[..at].to_owned(), text[at..].to_owned()],
+        };
+        assert_eq!(halves.map(String::from), expected, "{at}");
+    }
+    let within = second + 20..second + 30;
+    assert_eq!(secrets.redact_ends(&text, within), marker);
+}
+
+#[test]
+fn of_two_that_overlap_nothing_is_left() {
+    let key = format!("sk-ant-api03-{}", noise(40));
+    let value = format!("horse battery {}", &key[..30]);
+    check(
+        &[("MY_SECRET", &value)],
+        &format!("a horse battery {key} b"),
+        expect!["a [redacted: MY_SECRET] b"],
+    );
+}
+
+#[test]
 fn well_known_forms_are_taken_out() {
     let hex = "0123456789abcdef".repeat(4);
     let lines = [
         format!("sk-ant-api03-{}", noise(40)),
         format!("sk-or-v1-{hex}"),
         format!("sk-proj-{}", noise(48)),
+        // Another service's, after the same prefix.
+        "sk-8f3b0c6d1e9a47528f60b1c2d3e4a597".to_owned(),
         format!("ghp_{}", noise(36)),
         format!("github_pat_{}", noise(40)),
         format!("glpat-{}", noise(20)),
@@ -65,6 +165,8 @@ fn well_known_forms_are_taken_out() {
         format!("aws_secret_access_key = {}", noise(40)),
         format!(r#"{{"apiKey": "{}"}}"#, noise(20)),
         format!("PASSWORD={hex}"),
+        format!("passphrase: {}", noise(20)),
+        format!("DB_PWD={}", noise(16)),
         format!(
             "-----BEGIN OPENSSH PRIVATE KEY-----\n{}\n-----END OPENSSH PRIVATE KEY-----",
             noise(64)
@@ -79,6 +181,7 @@ fn well_known_forms_are_taken_out() {
         expect![[r#"
             [redacted: Anthropic key]
             [redacted: OpenRouter key]
+            [redacted: OpenAI key]
             [redacted: OpenAI key]
             [redacted: GitHub token]
             [redacted: GitHub token]
@@ -99,6 +202,8 @@ fn well_known_forms_are_taken_out() {
             aws_secret_access_key = [redacted: secret]
             {"apiKey": "[redacted: secret]"}
             PASSWORD=[redacted: secret]
+            passphrase: [redacted: secret]
+            DB_PWD=[redacted: secret]
             [redacted: private key]
             [redacted: private key][redacted: private key]"#]],
     );
@@ -115,6 +220,7 @@ fn ordinary_text_is_left_alone() {
         "api_key: \"your-api-key-goes-here-1A\"",
         "AKIAIOSFODNN7EXAMPLE",
         "sk-learn-is-a-library-for-machine-learning-in-python",
+        "sk-00000000000000000000000000000000",
         "https://user@example.com/path",
         "http://user:${PASSWORD}@host/",
         "commit 8675979d8b34cd8675979d8b34cd8675979d8b34",

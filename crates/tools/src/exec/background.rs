@@ -5,7 +5,7 @@ use std::sync::Arc;
 use heeler_core::{BoxFuture, Completion, ToolOutput};
 
 use super::answer::{ExecAnswer, ExecStatus};
-use super::session::{Session, Shared};
+use super::session::{END_MILLIS, Session, Shared};
 
 /// How much of what a command wrote last is told with its end.
 pub const EXEC_TAIL_BYTES_MAX: usize = 4 * 1024;
@@ -25,7 +25,7 @@ pub(super) fn tell_end(session: &Arc<Session>, completion: Completion) {
                 () = unwanted.cancelled(), if is_wanted => {
                     is_wanted = false;
                     if let Some(session) = session.upgrade() {
-                        session.kill();
+                        session.kill(END_MILLIS);
                     }
                 }
             }

@@ -1,7 +1,7 @@
 //! `exec`: programs that run on while the model does something else, and that it talks to.
 //!
 //! Read in this order: `answer` (what every action gives), this file, `session` (one program, and
-//! the task that follows it), `sessions`, `background` (whose
+//! the task that follows it), `sessions`, `wait` (for how long a call does), `background` (whose
 //! end is told later), then `judge` (why what is written to a program is no way
 //! around the rules), `screen` and `keys` (a terminal, from its other side).
 //!
@@ -15,6 +15,7 @@ mod keys;
 mod screen;
 mod session;
 mod sessions;
+mod wait;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,10 +32,11 @@ use serde::Deserialize;
 pub use answer::{ExecAnswer, ExecSessionInfo, ExecStatus};
 pub use background::EXEC_TAIL_BYTES_MAX;
 use judge::{Runs, Script, Setup};
-use session::{Beginning, Owner, Session};
+use session::{Beginning, END_MILLIS, Owner, Session};
 pub use session::{EXEC_IDLE_MILLIS_MAX, EXEC_LIFE_MILLIS_MAX, EXEC_OUTPUT_BYTES_MAX};
 pub use sessions::EXEC_SESSIONS_MAX;
 use sessions::Sessions;
+use wait::{follow, until_end, until_quiet};
 
 use crate::bash::{Bash, Commands, ask_to_leave};
 use crate::{BASH_COMMAND_BYTES_MAX, BASH_TIMEOUT_MILLIS_DEFAULT, BASH_TIMEOUT_MILLIS_MAX};
@@ -45,8 +47,6 @@ pub const EXEC_DATA_BYTES_MAX: usize = 16 * 1024;
 pub const EXEC_VARIABLES_MAX: usize = 64;
 /// How long an answer waits for output when the model says nothing.
 const WAIT_MILLIS_DEFAULT: u64 = 1_000;
-/// How long it is quiet before what came counts as all for now.
-const QUIET_MILLIS: u64 = 100;
 /// What stopping takes at most on top of a timeout.
 const STOP_MILLIS_MAX: u64 = 10_000;
 /// How many judged inputs a session remembers.
@@ -152,7 +152,7 @@ impl Exec {
                 Ok(session.status())
             }
             ExecAction::Kill => {
-                session.kill();
+                session.kill(END_MILLIS);
                 until_end(&session, &context, STOP_MILLIS_MAX).await;
                 Ok(session.answer())
             }
@@ -178,11 +178,19 @@ impl Exec {
         }
         let variables = variables(&input)?;
         let owner = Owner::of(&context);
-        self.sessions.has_room(&owner)?;
         let is_background = input.background == Some(true);
+        // Kept until it is filled: others begin beside this one.
+        let place = match is_background {
+            true => Some(self.sessions.reserve(&owner)?),
+            false => self.sessions.has_room(&owner).map(|()| None)?,
+        };
         let process = self.process(&context, &input, command, &variables)?;
-        let child =
-            self.commands.launcher.run(&process).await.map_err(|error| error.to_string())?;
+        let child = tokio::select! {
+            child = self.commands.launcher.run(&process) => {
+                child.map_err(|error| error.to_string())?
+            }
+            () = context.cancel.cancelled() => return Err("cancelled before it started".to_owned()),
+        };
         let setup = Setup::new(input.cwd.as_deref(), &variables);
         let has_terminal = input.pty == Some(true);
         let runs = Runs { is_confined: context.confined, has_terminal };
@@ -206,8 +214,8 @@ impl Exec {
             progress,
         };
         let session = Arc::new(Session::start(beginning, child, &context));
-        if is_background {
-            self.sessions.insert(Arc::clone(&session), context.clock.now());
+        if let Some(place) = place {
+            place.fill(Arc::clone(&session), context.clock.now());
             if let Some(completion) = context.background.take() {
                 background::tell_end(&session, completion);
             }
@@ -395,49 +403,6 @@ impl TypedTool for Exec {
             output.is_background = goes_on && !output.is_error;
             Ok(output)
         })
-    }
-}
-
-/// Waits for a command's end; whoever no longer wants it has it killed.
-async fn follow(session: &Session, context: &ToolContext) -> ExecAnswer {
-    let mut changes = session.changes();
-    while session.is_running() {
-        tokio::select! {
-            _ = changes.changed() => {}
-            () = context.cancel.cancelled() => {
-                session.kill();
-                until_end(session, context, STOP_MILLIS_MAX).await;
-                break;
-            }
-        }
-    }
-    session.answer()
-}
-
-/// Waits until a session has ended, at most so long.
-async fn until_end(session: &Session, context: &ToolContext, millis: u64) {
-    let deadline = context.clock.now().plus(millis);
-    let mut changes = session.changes();
-    while session.is_running() {
-        tokio::select! {
-            _ = changes.changed() => {}
-            () = context.clock.sleep_until(deadline) => return,
-        }
-    }
-}
-
-/// Waits until a session has said something and is quiet, or has ended, at most so long.
-async fn until_quiet(session: &Session, context: &ToolContext, millis: u64) {
-    let deadline = context.clock.now().plus(millis);
-    let mut changes = session.changes();
-    while session.is_running() {
-        let quiet = context.clock.now().plus(QUIET_MILLIS).min(deadline);
-        let until = if session.has_output() { quiet } else { deadline };
-        tokio::select! {
-            _ = changes.changed() => {}
-            () = context.clock.sleep_until(until) => return,
-            () = context.cancel.cancelled() => return,
-        }
     }
 }
 

@@ -20,7 +20,7 @@ pub const EXEC_IDLE_MILLIS_MAX: u64 = 30 * 60 * 1000;
 pub const EXEC_LIFE_MILLIS_MAX: u64 = 12 * 60 * 60 * 1000;
 
 /// How long a command that is asked to end may take before it is killed.
-const END_MILLIS: u64 = 2_000;
+pub(super) const END_MILLIS: u64 = 2_000;
 /// How long output may still come after everything was killed.
 const GRACE_MILLIS: u64 = 200;
 
@@ -41,8 +41,8 @@ pub(super) struct Session {
     pub(super) input: tokio::sync::Mutex<Option<InputStream>>,
     terminal: Option<Terminal>,
     pub(super) shared: Arc<Shared>,
-    /// Sends that it is to be killed.
-    kill: watch::Sender<bool>,
+    /// Sends that it is to be killed, and how long it may take to end by itself before.
+    kill: watch::Sender<u64>,
 }
 
 /// What calls and the task share.
@@ -113,7 +113,7 @@ impl Session {
         };
         let changes = watch::Sender::new(0);
         let shared = Arc::new(Shared { state: Mutex::new(state), changes });
-        let (kill, killed) = watch::channel(false);
+        let (kill, killed) = watch::channel(END_MILLIS);
         let input = tokio::sync::Mutex::new(child.take_input());
         let task = Task {
             output: child.take_output(),
@@ -144,9 +144,10 @@ impl Session {
         self.shared.changes.subscribe()
     }
 
-    /// Has it killed; its status says when it is.
-    pub(super) fn kill(&self) {
-        self.kill.send_replace(true);
+    /// Has it killed if it does not end within so long when it is asked to; its status says when it
+    /// has ended.
+    pub(super) fn kill(&self, end_millis: u64) {
+        self.kill.send_replace(end_millis);
     }
 
     pub(super) fn is_running(&self) -> bool {
@@ -217,7 +218,7 @@ struct Task {
     output: Option<OutputStream>,
     shared: Arc<Shared>,
     clock: Arc<dyn Clock>,
-    killed: watch::Receiver<bool>,
+    killed: watch::Receiver<u64>,
     _in_box: Option<Arc<()>>,
     ends: Timestamp,
 }
@@ -254,15 +255,18 @@ impl Task {
                 chunk = next(&mut self.output), if self.output.is_some() => self.keep(chunk),
                 killed = self.killed.changed() => {
                     // Who dropped the session does not wait.
-                    let exit = if killed.is_ok() { self.ask_to_end().await } else { None };
-                    return (ExecStatus::Killed, exit, None);
+                    if killed.is_err() {
+                        return (ExecStatus::Killed, None, None);
+                    }
+                    let millis = *self.killed.borrow_and_update();
+                    return (ExecStatus::Killed, self.ask_to_end(millis).await, None);
                 }
                 () = self.clock.sleep_until(self.ends) => {
-                    return (ExecStatus::TimedOut, self.ask_to_end().await, None);
+                    return (ExecStatus::TimedOut, self.ask_to_end(END_MILLIS).await, None);
                 }
                 () = self.clock.sleep_until(idle) => {
                     if self.shared.state().used.plus(EXEC_IDLE_MILLIS_MAX) <= self.clock.now() {
-                        return (ExecStatus::Idle, self.ask_to_end().await, None);
+                        return (ExecStatus::Idle, self.ask_to_end(END_MILLIS).await, None);
                     }
                 }
                 _ = changes.changed() => {}
@@ -271,13 +275,18 @@ impl Task {
     }
 
     /// Gives the command a moment to end by itself, and reads what it says to that.
-    async fn ask_to_end(&mut self) -> Option<i32> {
+    async fn ask_to_end(&mut self, millis: u64) -> Option<i32> {
         self.child.ask_to_end();
-        let deadline = self.clock.now().plus(END_MILLIS);
+        let mut deadline = self.clock.now().plus(millis);
         loop {
             tokio::select! {
                 exit = self.child.wait() => return exit.ok().map(code_of),
                 chunk = next(&mut self.output), if self.output.is_some() => self.keep(chunk),
+                // Who waits for less now does not wait for what was begun before.
+                Ok(()) = self.killed.changed() => {
+                    let millis = *self.killed.borrow_and_update();
+                    deadline = deadline.min(self.clock.now().plus(millis));
+                }
                 () = self.clock.sleep_until(deadline) => return None,
             }
         }

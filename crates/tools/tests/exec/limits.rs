@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::sync::Arc;
+use std::time::Duration;
 
 use heeler_testkit::VirtualClock;
 use heeler_tools::{
@@ -19,12 +20,18 @@ pub(crate) const CASES: &[Case] = crate::cases![
     all_ends_with_heeler_itself,
     all_ends_with_the_tool,
     a_cancelled_call_ends_what_it_follows_and_nothing_else,
+    a_cancelled_call_tells_what_was_said_so_far,
+    a_cancelled_poll_waits_no_longer,
     who_is_not_used_ends,
     nobody_lives_for_ever,
     so_many_run_at_once,
+    so_many_begin_at_once,
     what_is_too_much_is_refused,
     what_another_action_takes_is_refused,
 ];
+
+/// How long a test waits for what would else never come.
+const GUARD: Duration = Duration::from_secs(30);
 
 /// Makes this executable start sessions, print the ids of their processes, and wait.
 pub(crate) const HEELER_MODE: &str = "--be-heeler";
@@ -72,10 +79,12 @@ async fn all_ends_with_the_tool() {
 }
 
 async fn a_cancelled_call_ends_what_it_follows_and_nothing_else() {
-    let room = Room::new();
+    let mut room = Room::new();
     let mut talk = room.start("echo pid $$ $$; exec sleep 1000", false).await;
     talk.hear("pid ").await;
     let pid: u32 = talk.hear(" ").await.parse().unwrap();
+    // However busy the machine is, the end is waited for.
+    room.clock = Arc::new(VirtualClock::new(0));
     let fifo = room.folder.path().join("started");
     let input = json!({"action": "run", "command": "echo pid $$ > started; sleep 1000"});
     let (followed, ()) = tokio::join!(room.unjudged(&input), async {
@@ -86,6 +95,41 @@ async fn a_cancelled_call_ends_what_it_follows_and_nothing_else() {
     });
     assert_eq!(followed.0.status, Some(ExecStatus::Killed));
     assert_alive(&[pid], true);
+}
+
+async fn a_cancelled_call_tells_what_was_said_so_far() {
+    let clock = VirtualClock::new(0);
+    let room = Room::with_clock(Arc::new(clock.clone()));
+    let begun = room.folder.path().join("begun");
+    // It does not end when it is asked to.
+    let command = "trap '' TERM; echo so far; touch begun; while :; do sleep 1000; done";
+    let input = json!({"action": "run", "command": command});
+    let cancelled = async {
+        while !begun.exists() {
+            tokio::task::yield_now().await;
+        }
+        room.cancel.cancel();
+        // Less than the quarter of a second after which nobody listens to it any more.
+        while clock.sleepers().first().is_none_or(|first| first.millis() > 100) {
+            tokio::task::yield_now().await;
+        }
+        clock.advance(100);
+    };
+    let both = async { tokio::join!(room.unjudged(&input), cancelled) };
+    let ((answer, output), ()) = tokio::time::timeout(GUARD, both).await.unwrap();
+    assert_eq!((answer.status, answer.output.as_str()), (Some(ExecStatus::Killed), "so far"));
+    assert!(output.is_error);
+    let answer = room.unjudged(&json!({"action": "run", "command": "touch never"})).await.0;
+    assert_eq!(answer.error.as_deref(), Some("cancelled before it started"));
+}
+
+async fn a_cancelled_poll_waits_no_longer() {
+    let room = Room::new();
+    let talk = room.start("echo on; sleep 1000", false).await;
+    room.cancel.cancel();
+    let poll = json!({"action": "poll", "sessionId": talk.id, "timeout": 600_000});
+    let answer = tokio::time::timeout(GUARD, room.call(poll)).await.unwrap();
+    assert_eq!(answer.status, Some(ExecStatus::Running));
 }
 
 /// A session under a clock of the test's, which says when it is known to have started.
@@ -162,6 +206,21 @@ async fn so_many_run_at_once() {
     assert_eq!(room.call(run.clone()).await.error, None);
     room.session = "test".to_owned();
     room.call(json!({"action": "kill", "sessionId": ids[0]})).await;
+    assert_eq!(room.call(run).await.error, None);
+}
+
+async fn so_many_begin_at_once() {
+    let room = Room::new();
+    let run = json!({"action": "run", "command": "echo on; sleep 1000", "background": true});
+    let begin = || room.unjudged(&run);
+    let all = futures::future::join_all((0..2 * EXEC_SESSIONS_MAX).map(|_| begin())).await;
+    let n_begun = all.iter().filter(|(answer, _)| answer.error.is_none()).count();
+    assert_eq!(n_begun, EXEC_SESSIONS_MAX);
+    // A place that was not used is there again.
+    let listed = room.call(json!({"action": "list"})).await.sessions;
+    room.call(json!({"action": "kill", "sessionId": listed[0].session_id})).await;
+    let lost = json!({"action": "run", "command": "ls", "cwd": "none", "background": true});
+    assert!(room.error(lost).await.contains("that can be entered"));
     assert_eq!(room.call(run).await.error, None);
 }
 

@@ -1,6 +1,9 @@
 //! Keeps a command's output within bounds while it comes: its beginning and its end.
 
-use heeler_core::{Progress, truncate_chars};
+use heeler_core::Progress;
+use heeler_secrets::BEYOND_CUT_BYTES;
+
+use crate::text::{part, without_begun};
 
 /// Progress lines that are sent one for each read, so that a slow command is followed closely.
 const PROGRESS_EVERY_MAX: u64 = 100;
@@ -14,7 +17,10 @@ const PROGRESS_BYTES_MAX: usize = 4 * PROGRESS_CHARS_MAX;
 /// What is kept of an output.
 pub(crate) struct Capture {
     head: Vec<u8>,
-    /// Grows to twice its share before the older half goes, so that bytes move rarely.
+    /// What came right behind the beginning: a key may go on there.
+    behind_head: Vec<u8>,
+    /// Grows to twice its share before the older half goes, so that bytes move rarely. Something before
+    /// the share stays: a key may begin there.
     tail: Vec<u8>,
     half_bytes_max: usize,
     n_bytes: usize,
@@ -27,6 +33,7 @@ impl Capture {
     pub(crate) fn new(bytes_max: usize, progress: Progress) -> Self {
         Self {
             head: Vec::new(),
+            behind_head: Vec::new(),
             tail: Vec::new(),
             half_bytes_max: bytes_max / 2,
             n_bytes: 0,
@@ -37,15 +44,17 @@ impl Capture {
 
     /// Takes what one read gave.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
-        self.tell(bytes);
         self.n_bytes += bytes.len();
         let room = self.half_bytes_max - self.head.len();
         let (first, rest) = bytes.split_at(room.min(bytes.len()));
         self.head.extend_from_slice(first);
         self.tail.extend_from_slice(rest);
-        if self.tail.len() > 2 * self.half_bytes_max {
-            self.tail.drain(..self.tail.len() - self.half_bytes_max);
+        let room = BEYOND_CUT_BYTES - self.behind_head.len();
+        self.behind_head.extend_from_slice(&rest[..rest.len().min(room)]);
+        if self.tail.len() > 2 * self.half_bytes_max + BEYOND_CUT_BYTES {
+            self.tail.drain(..self.tail.len() - self.half_bytes_max - BEYOND_CUT_BYTES);
         }
+        self.tell(bytes.len());
     }
 
     /// The last of what came since the last time, which stays where it is, and how many bytes stand
@@ -54,7 +63,8 @@ impl Capture {
         let is_whole = self.n_bytes == self.head.len() + self.tail.len();
         let kept = if is_whole { [&*self.head, &*self.tail].concat() } else { self.tail.clone() };
         let last = whole_characters_after(&kept[kept.len().saturating_sub(bytes_max)..]);
-        (String::from_utf8_lossy(last).into_owned(), self.n_bytes - last.len())
+        let before = &kept[..kept.len() - last.len()];
+        (between(before, last, &[]), self.n_bytes - last.len())
     }
 
     /// Whether nothing came since the last time it was taken.
@@ -101,29 +111,72 @@ impl Capture {
             self.head.append(&mut self.tail);
             String::from_utf8_lossy(&self.head).into_owned()
         } else {
+            let head = whole_characters_before(&self.head);
+            let behind = [&self.head[head.len()..], &self.behind_head].concat();
             let tail = &self.tail[self.tail.len().saturating_sub(self.half_bytes_max)..];
+            let tail = whole_characters_after(tail);
+            let before = &self.tail[..self.tail.len() - tail.len()];
             format!(
                 "{}\n[... {n_left_out} bytes left out ...]\n{}",
-                String::from_utf8_lossy(whole_characters_before(&self.head)),
-                String::from_utf8_lossy(whole_characters_after(tail)),
+                between(&[], head, &behind),
+                between(before, tail, &[]),
             )
         }
     }
 
     /// Shows the last line to who watches. By count, since a clock would have to be handed in
     /// and a watcher keeps only the latest anyway.
-    fn tell(&mut self, bytes: &[u8]) {
+    fn tell(&mut self, n_new: usize) {
         self.n_reads += 1;
         if self.n_reads > PROGRESS_EVERY_MAX && !self.n_reads.is_multiple_of(PROGRESS_ONE_IN) {
             return;
         }
-        let end = &bytes[bytes.len().saturating_sub(PROGRESS_BYTES_MAX)..];
-        let end = String::from_utf8_lossy(whole_characters_after(end));
-        let lines = end.rsplit(['\n', '\r']).map(|line| line.replace(char::is_control, " "));
-        if let Some(line) = lines.into_iter().find(|line| !line.trim().is_empty()) {
-            self.progress.send(truncate_chars(line.trim(), PROGRESS_CHARS_MAX));
+        let last = |bytes: &[u8]| bytes[bytes.len().saturating_sub(BEYOND_CUT_BYTES)..].to_vec();
+        let mut kept = last(&self.tail);
+        if kept.len() < BEYOND_CUT_BYTES {
+            // Nothing of a tail so short was left out, so it follows the head.
+            kept = last(&[last(&self.head), kept].concat());
+        }
+        let new = &kept[kept.len().saturating_sub(n_new.min(PROGRESS_BYTES_MAX))..];
+        let new = whole_characters_after(new);
+        let before = String::from_utf8_lossy(&kept[..kept.len() - new.len()]);
+        let new = String::from_utf8_lossy(new);
+        if let Some(line) = progress_line(&before, &new) {
+            self.progress.send(line);
         }
     }
+}
+
+/// The last line of what is new that says something, or the beginning of a long one.
+fn progress_line(before: &str, new: &str) -> Option<String> {
+    let says = |line: &str| !line.chars().all(|c| c.is_control() || c.is_whitespace());
+    let mut end = new.len();
+    let line = new.rsplit(['\n', '\r']).find(|line| {
+        let is_wanted = says(line);
+        // Before it the end of the one before stands, of one byte.
+        end -= if is_wanted { 0 } else { end.min(line.len() + 1) };
+        is_wanted
+    })?;
+    let start = end - line.len();
+    let cut = line.char_indices().nth(PROGRESS_CHARS_MAX - 1).map(|(at, _)| at);
+    let cut = cut.filter(|at| line[*at..].chars().nth(1).is_some());
+    let end = start + cut.unwrap_or(line.len());
+    let all = [before, new].concat();
+    let shown = part(&all, before.len() + start..before.len() + end);
+    // The rest of it is still to come.
+    let shown = if end == new.len() { without_begun(&shown) } else { &*shown };
+    let shown = shown.replace(char::is_control, " ");
+    let shown = shown.trim();
+    let mark = if cut.is_some() { "\u{2026}" } else { "" };
+    (!shown.is_empty()).then(|| format!("{shown}{mark}"))
+}
+
+/// A part of an output as text, without what is left in it of a key that begins or ends beyond it.
+fn between(before: &[u8], bytes: &[u8], after: &[u8]) -> String {
+    let before = String::from_utf8_lossy(&before[before.len().saturating_sub(BEYOND_CUT_BYTES)..]);
+    let text = String::from_utf8_lossy(bytes);
+    let all = [&*before, &*text, &*String::from_utf8_lossy(after)].concat();
+    part(&all, before.len()..before.len() + text.len()).into_owned()
 }
 
 /// Bytes up to the last place where a character may end: a cut hides nothing that was valid.
@@ -154,7 +207,8 @@ mod tests {
     fn check(bytes_max: usize, chunks: &[&[u8]], expected: &str) {
         let mut capture = Capture::new(bytes_max, Progress::nowhere());
         chunks.iter().for_each(|chunk| capture.push(chunk));
-        assert!(capture.head.len() + capture.tail.len() <= bytes_max / 2 * 3);
+        let n_kept = capture.head.len() + capture.tail.len();
+        assert!(n_kept <= bytes_max / 2 * 3 + BEYOND_CUT_BYTES);
         assert_eq!(capture.into_text(), expected);
     }
 
@@ -211,7 +265,7 @@ mod tests {
         assert_eq!((capture.take().as_str(), capture.is_empty()), ("", true));
         capture.push(b"1234567890abcde");
         capture.push(b"\xc3");
-        assert_eq!(capture.take(), "12345\n[... 6 bytes left out ...]\nbcde");
+        assert_eq!(capture.take(), "12345\n[... 5 bytes left out ...]\nabcde");
         assert_eq!(capture.take_rest(), "\u{fffd}");
     }
 
@@ -231,5 +285,53 @@ mod tests {
         assert_eq!(lines[2].chars().count(), PROGRESS_CHARS_MAX);
         assert_eq!(lines[98..101], ["100", "110", "120"]);
         assert_eq!(lines.len(), 99 + 100);
+    }
+
+    /// A key, and what is seen of it when it was cut.
+    const KEY: &str = "ghp_q7Zk2Wm9Xr4Tb8Yc1Vn6Pd3Lf5Hg0JsAeBuC";
+    const SEEN: &str = "[redacted: GitHub token]";
+
+    #[test]
+    fn a_key_that_a_cut_goes_through_is_not_shown_in_part() {
+        let blanks = |n: usize| " ".repeat(n);
+        for n_before in 0..=100 {
+            let (few, many) = (blanks(n_before), blanks(200));
+            for text in [format!("{few}{KEY}{many}"), format!("{many}{KEY}{few}")] {
+                let mut capture = Capture::new(160, Progress::nowhere());
+                text.as_bytes().chunks(7).for_each(|chunk| capture.push(chunk));
+                let (last, _) = capture.last(80);
+                for shown in [last, capture.into_raw_text()] {
+                    let rest = shown.replace(KEY, "");
+                    assert!(!rest.contains("ghp_") && !rest.contains("AeBuC"), "{shown}");
+                }
+            }
+        }
+        let mut capture = Capture::new(160, Progress::nowhere());
+        let text = format!("{}{KEY}{}{KEY}{}", blanks(60), blanks(200_000), blanks(60));
+        text.as_bytes().chunks(4096).for_each(|chunk| capture.push(chunk));
+        let expected =
+            format!("{}{SEEN}\n[... 200040 bytes left out ...]\n{SEEN}{}", blanks(60), blanks(60));
+        assert_eq!(capture.into_raw_text(), expected);
+    }
+
+    #[test]
+    fn a_key_is_not_shown_in_part_while_it_comes() {
+        let check = |chunks: &[&str], expected: &[&str]| {
+            let lines = Arc::new(Mutex::new(Vec::new()));
+            let sink = Arc::clone(&lines);
+            let progress = Progress::new(move |line| sink.lock().unwrap().push(line));
+            let mut capture = Capture::new(100_000, progress);
+            chunks.iter().for_each(|chunk| capture.push(chunk.as_bytes()));
+            assert_eq!(*lines.lock().unwrap(), expected, "{chunks:?}");
+        };
+        let whole = format!("key {KEY}");
+        check(&[&format!("{whole}\n")], &[&whole]);
+        // In two reads, and behind what a line may hold.
+        check(&["key ", &KEY[..20], &KEY[20..], "\n"], &["key", SEEN]);
+        let (far, seen) = (format!("{}key {KEY} b\n", "a ".repeat(90)), "a ".repeat(90) + "key ");
+        check(&[&far], &[&format!("{seen}{SEEN}\u{2026}")]);
+        let end = format!("{KEY}{}", " b".repeat(390));
+        // Of the line that long the last of what was read is looked at.
+        check(&[&end], &[&format!("{SEEN}{}\u{2026}", " b".repeat(89))]);
     }
 }

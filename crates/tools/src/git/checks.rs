@@ -6,6 +6,7 @@ use heeler_core::{ToolContext, ToolError};
 
 use super::run::run;
 use crate::bash::Commands;
+use crate::text::part;
 
 /// How many there are.
 pub(super) const CHECKS_MAX: usize = 8;
@@ -45,9 +46,10 @@ pub(super) async fn pass(
             let from = said.char_indices().rev().nth(SAID_CHARS_MAX - 1).map_or(0, |(at, _)| at);
             return Err(ToolError::for_model(format!(
                 "nothing was committed: the check `{check}` failed ({}); put that right first. The \
-                 end of what it said:\n{}",
+                 end of what it said:\n{}{}",
                 ran.exit,
-                &said[from..]
+                if from > 0 { "[...] " } else { "" },
+                part(&said, from..said.len())
             )));
         }
     }

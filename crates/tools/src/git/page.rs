@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::text::{count_of, cut};
+use crate::text::{count_of, cut, part};
 
 /// Bytes of one page.
 pub(super) const PAGE_BYTES_MAX: usize = 48 * 1024;
 /// Characters of one line.
 pub(super) const LINE_CHARS_MAX: usize = 1_000;
 /// What the rest of a line that was too long begins with. No line of a difference does.
-const GOES_ON: &str = "...";
+const GOES_ON: &str = "[...] ";
 
 /// The lines from `offset` on, from 1, as many as fit.
 pub(super) fn page(text: &str, offset: Option<u64>) -> String {
@@ -55,16 +55,16 @@ pub(super) fn folded(text: &str) -> Cow<'_, str> {
     }
     let mut folded = String::with_capacity(text.len());
     for line in text.lines() {
-        let mut rest = line;
+        let mut from = 0;
         let mut chars_max = LINE_CHARS_MAX;
-        while let Some((end, _)) = rest.char_indices().nth(chars_max) {
-            folded += &rest[..end];
+        while let Some((n_bytes, _)) = line[from..].char_indices().nth(chars_max) {
+            folded += &part(line, from..from + n_bytes);
             folded.push('\n');
             folded += GOES_ON;
-            rest = &rest[end..];
+            from += n_bytes;
             chars_max = LINE_CHARS_MAX - GOES_ON.len();
         }
-        folded += rest;
+        folded += &part(line, from..line.len());
         folded.push('\n');
     }
     Cow::Owned(folded)
@@ -83,7 +83,7 @@ mod tests {
     fn a_long_line_is_several_with_nothing_missing() {
         let short = "x".repeat(LINE_CHARS_MAX);
         assert_eq!(folded(&short), short);
-        assert_eq!(folded(&format!("{short}y\nz")), format!("{short}\n...y\nz\n"));
+        assert_eq!(folded(&format!("{short}y\nz")), format!("{short}\n[...] y\nz\n"));
         let long: String = ('a'..='z').cycle().take(5_000).collect();
         let all = folded(&long).into_owned();
         let whole: String =

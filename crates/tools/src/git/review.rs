@@ -118,7 +118,7 @@ pub(super) fn shown(
     let (page, lines) = page_with_lines(diff, offset);
     if has_folded(&page) {
         text += &format!(
-            "(a line of more than {LINE_CHARS_MAX} characters goes on in the next, behind `...`)\n"
+            "(a line of more than {LINE_CHARS_MAX} characters goes on in the next, behind `[...]`)\n"
         );
     }
     (text + &page, lines)

@@ -12,6 +12,7 @@ use heeler_core::{Timestamp, ToolContext, ToolError};
 use heeler_sandbox::{Child, Command, Confinement, Exit, OutputStream, Streams};
 
 use crate::bash::Commands;
+use crate::text::cut_at_end;
 
 /// How much of what git says is kept.
 pub(super) const OUTPUT_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -107,7 +108,11 @@ impl Ran {
 
     /// What it said as one text without the line's end.
     pub(super) fn text(&self) -> String {
-        String::from_utf8_lossy(&self.output).trim_end_matches('\n').to_owned()
+        let text = String::from_utf8_lossy(&self.output);
+        match self.is_cut {
+            true => cut_at_end(&text),
+            false => text.trim_end_matches('\n').to_owned(),
+        }
     }
 
     /// An error, unless it ended well.
@@ -230,7 +235,8 @@ async fn follow(context: &ToolContext, child: &mut Child) -> Result<Ran, ToolErr
         () = context.clock.sleep_until(grace) => {}
     }
     let is_cut = output.is_cut;
-    let errors = String::from_utf8_lossy(&errors.bytes).into_owned();
+    let said = String::from_utf8_lossy(&errors.bytes);
+    let errors = if errors.is_cut { cut_at_end(&said) } else { said.into_owned() };
     Ok(Ran { exit, output: output.bytes, is_cut, errors })
 }
 

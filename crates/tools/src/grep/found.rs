@@ -7,7 +7,7 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkMatch};
 
 use super::{GREP_LINE_CHARS_MAX, GREP_LINES_DEFAULT, GrepInput, LINES_MAX, OutputMode};
-use crate::text::count_of;
+use crate::text::{count_of, cut_mark, part};
 
 /// Characters shown before a match that lies deep in a long line.
 const CHARS_BEFORE_MATCH: usize = 100;
@@ -226,7 +226,12 @@ impl<'a> FileSink<'a> {
             _ => 0,
         };
         let before = if start > 0 { "[...] " } else { "" };
-        format!("{before}{}", crate::text::cut(&text[start..], GREP_LINE_CHARS_MAX))
+        let end = text[start..].char_indices().nth(GREP_LINE_CHARS_MAX);
+        let (end, mark) = match end {
+            None => (text.len(), String::new()),
+            Some((end, _)) => (start + end, format!(" {}", cut_mark(text.len() - start - end))),
+        };
+        format!("{before}{}{mark}", part(&text, start..end))
     }
 }
 

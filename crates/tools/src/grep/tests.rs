@@ -316,6 +316,25 @@ fn a_long_line_is_shown_around_its_match() {
 }
 
 #[test]
+fn a_key_that_a_cut_goes_through_is_not_shown_in_part() {
+    let key = "ghp_q7Zk2Wm9Xr4Tb8Yc1Vn6Pd3Lf5Hg0JsAeBuC";
+    // Before the match, and behind it.
+    let line = |n: usize| {
+        let blanks = " ".repeat(n);
+        format!("{}{key}{blanks}needle{}{blanks}{key} end\n", " ".repeat(600), " ".repeat(350))
+    };
+    let lines: String = (0..=100).map(line).collect();
+    let folder = Folder::new(&[("a.txt", &lines)]);
+    let said = folder.play("Grep", r#"{"pattern":"needle","output_mode":"content"}"#);
+    assert_eq!(said.lines().count(), 101);
+    for half in ["ghp_", "AeBuC"] {
+        assert!(!said.replace(key, "").contains(half), "{said}");
+    }
+    assert!(said.contains("[...] [redacted: GitHub token] ") && said.contains(key), "{said}");
+    assert!(said.contains(" [redacted: GitHub token] [... "), "{said}");
+}
+
+#[test]
 fn inputs_and_work_are_bounded() {
     let folder = Folder::new(&[("a.txt", "needle\n"), ("b.txt", "needle\n")]);
     let long = "x".repeat(PATTERN_BYTES_MAX + 1);

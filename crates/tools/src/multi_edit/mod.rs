@@ -152,7 +152,7 @@ fn multi_edit(context: &ToolContext, input: &MultiEditInput) -> Result<ToolOutpu
     } else {
         String::new()
     };
-    let shown = &shown[..n_shown];
+    let shown = crate::text::part(&shown, 0..n_shown);
     let output = ToolOutput::text(format!("{verb} {path}, {n_edits} edits:\n{shown}{more}"));
     Ok(guard::seen_changed(context, output, &place, &after))
 }

@@ -3,11 +3,12 @@
 use std::io::{self, Read};
 
 use heeler_core::ToolContext;
+use heeler_secrets::BEYOND_CUT_BYTES;
 use sha2::{Digest as _, Sha256};
 
 use crate::blocking::keep_going;
 use crate::guard::{self, Lines};
-use crate::text::cut_mark;
+use crate::text::{cut_mark, part};
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
@@ -97,7 +98,7 @@ struct Cutter {
     found: Scan,
     /// The number of the line that is being read, from 1.
     number: u64,
-    /// As much of that line as can be shown.
+    /// As much of that line as can be shown, and what may belong to a key that a cut goes through.
     line: Vec<u8>,
     /// Its bytes so far, shown or not.
     line_bytes: usize,
@@ -146,8 +147,9 @@ impl Cutter {
     fn keep(&mut self, bytes: &[u8]) {
         self.line_bytes = self.line_bytes.saturating_add(bytes.len());
         if self.is_wanted() {
-            // One character more than is shown, so that a cut can be seen.
-            let room = (self.limits.line_chars_max + 1) * CHAR_BYTES_MAX - self.line.len();
+            // More than is shown, so that a cut can be seen, and what it goes through.
+            let bytes_max = self.limits.line_chars_max * CHAR_BYTES_MAX + BEYOND_CUT_BYTES;
+            let room = bytes_max - self.line.len();
             self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
         }
     }
@@ -201,21 +203,27 @@ impl Cutter {
         let mut shown = String::new();
         let mut n_chars = 0;
         let mut n_shown_bytes = 0;
+        let mut cut_at = None;
         let mut is_faithful = true;
-        for part in line.utf8_chunks() {
-            let invalid = (!part.invalid().is_empty())
-                .then_some((char::REPLACEMENT_CHARACTER, part.invalid().len()));
+        for piece in line.utf8_chunks() {
+            let invalid = (!piece.invalid().is_empty())
+                .then_some((char::REPLACEMENT_CHARACTER, piece.invalid().len()));
             is_faithful &= invalid.is_none();
-            for (char, bytes) in part.valid().chars().map(|c| (c, c.len_utf8())).chain(invalid) {
+            for (char, bytes) in piece.valid().chars().map(|c| (c, c.len_utf8())).chain(invalid) {
                 if n_chars == self.limits.line_chars_max {
-                    let mark = cut_mark(n_bytes - n_shown_bytes);
-                    return (format!("{:>6}\t{shown} {mark}\n", self.number), false);
+                    cut_at.get_or_insert((shown.len(), n_bytes - n_shown_bytes));
                 }
                 shown.push(char);
                 n_chars += 1;
                 n_shown_bytes += bytes;
             }
         }
-        (format!("{:>6}\t{shown}\n", self.number), is_faithful)
+        match cut_at {
+            None => (format!("{:>6}\t{shown}\n", self.number), is_faithful),
+            Some((end, n_missing)) => {
+                let (shown, mark) = (part(&shown, 0..end), cut_mark(n_missing));
+                (format!("{:>6}\t{shown} {mark}\n", self.number), false)
+            }
+        }
     }
 }

@@ -166,6 +166,23 @@ fn long_lines_are_cut_between_characters() {
 }
 
 #[test]
+fn a_key_that_a_cut_goes_through_is_not_shown_in_part() {
+    let key = "ghp_q7Zk2Wm9Xr4Tb8Yc1Vn6Pd3Lf5Hg0JsAeBuC";
+    let line = |from: usize| format!("{}{key} {}\n", "\u{1f415} ".repeat(from / 2), "y".repeat(99));
+    let lines: String =
+        (READ_LINE_CHARS_MAX - 50..=READ_LINE_CHARS_MAX).step_by(2).map(line).collect();
+    let folder = Folder::new(&[("a.txt", &lines)]);
+    let mut said = String::new();
+    for offset in [1, 12, 23] {
+        let input = format!(r#"{{"file_path":"a.txt","offset":{offset},"limit":11}}"#);
+        said += &folder.play("Read", &input);
+    }
+    assert_eq!(said.matches("[redacted: GitHub token] [... ").count(), 19);
+    assert_eq!(said.matches(key).count(), 6);
+    assert!(!said.replace(key, "").contains("ghp_"), "{said}");
+}
+
+#[test]
 fn a_result_is_bounded_and_reading_on_reaches_every_line() {
     let lines: Vec<_> = (1..=300).map(|n| format!("{n:01000}")).collect();
     let folder = Folder::new(&[("a.txt", &lines.join("\n"))]);

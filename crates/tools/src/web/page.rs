@@ -3,6 +3,7 @@
 use dom_query::Document;
 
 use super::{outline, parts};
+use crate::text::without_begun;
 
 /// Bytes of a page that are read; what comes behind is left out, and said to be.
 const PAGE_BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -26,7 +27,7 @@ pub(super) fn of_html(html: &str, address: &str) -> Result<Page, String> {
     let html = outline::without_scripts(html);
     let (html, is_cut) = match html.len() <= PAGE_BYTES_MAX {
         true => (&html[..], false),
-        false => (&html[..html.floor_char_boundary(PAGE_BYTES_MAX)], true),
+        false => (without_begun(&html[..html.floor_char_boundary(PAGE_BYTES_MAX)]), true),
     };
     outline::check(html)?;
     let page = Document::from(html);
@@ -42,7 +43,9 @@ pub(super) fn of_html(html: &str, address: &str) -> Result<Page, String> {
     let text = text.unwrap_or(whole);
     let mut text = tidied(&text);
     if is_cut {
-        text.push_str(&format!("\n\n[the page is longer than {PAGE_BYTES_MAX} bytes; cut here]"));
+        text.push_str(&format!(
+            "\n\n[... the page is longer than {PAGE_BYTES_MAX} bytes; cut here]"
+        ));
     }
     Ok(Page { title: title.split_whitespace().collect::<Vec<_>>().join(" "), text })
 }
@@ -282,7 +285,7 @@ mod tests {
         check(&"<p>a".repeat(100_000), expect!["error: the page has more than 50000 elements"]);
         let long = format!("<body><p>{}</p>", "word ".repeat(PAGE_BYTES_MAX / 5 + 1));
         let page = of_html(&long, "https://example.com/").unwrap();
-        assert!(page.text.ends_with("[the page is longer than 2097152 bytes; cut here]"));
+        assert!(page.text.ends_with("[... the page is longer than 2097152 bytes; cut here]"));
     }
 
     #[test]

@@ -23,6 +23,7 @@ use url::{Host, Url};
 
 use super::{Allowed, charset, guarded, page};
 use crate::blocking::blocking;
+use crate::text;
 
 /// Milliseconds from the call to the end of the answer, all redirects included.
 const FETCH_MILLIS_MAX: u64 = 30_000;
@@ -190,7 +191,7 @@ impl Fetched {
         head.push('\n');
         if self.status >= 400 {
             let text = self.text(&kind, input.raw).unwrap_or_default();
-            let shown: String = text.chars().take(ERROR_CHARS_MAX).collect();
+            let shown = text::cut(&text, ERROR_CHARS_MAX);
             return Err(ToolError::for_model(format!("{head}{shown}")));
         }
         if kind.starts_with("image/") && kind != "image/svg+xml" {
@@ -202,7 +203,7 @@ impl Fetched {
             return Ok(output);
         }
         let text = self.text(&kind, input.raw)?;
-        part(&text, input.start_index).map(|part| ToolOutput::text(head + &part))
+        part(&text, input.start_index, self.is_cut).map(|part| ToolOutput::text(head + &part))
     }
 
     fn text(&self, kind: &str, raw: bool) -> Result<String, ToolError> {
@@ -219,6 +220,7 @@ impl Fetched {
             && std::str::from_utf8(&self.body).is_err_and(|error| error.error_len().is_some());
         let named = named.unwrap_or(if is_old { WINDOWS_1252 } else { UTF_8 });
         let text = named.decode(&self.body).0.into_owned();
+        let text = if self.is_cut { text::without_begun(&text).to_owned() } else { text };
         if !is_html || raw {
             return Ok(text);
         }
@@ -232,7 +234,7 @@ impl Fetched {
 }
 
 /// A part of a text, and where the next one begins.
-fn part(text: &str, start: usize) -> Result<String, ToolError> {
+fn part(text: &str, start: usize, is_cut: bool) -> Result<String, ToolError> {
     let n_chars = text.chars().count();
     if text.is_empty() {
         return Ok("(no text)".to_owned());
@@ -240,8 +242,12 @@ fn part(text: &str, start: usize) -> Result<String, ToolError> {
     if n_chars <= start {
         return Err(ToolError::for_model(format!("start_index is past the {n_chars} characters")));
     }
-    let shown: String = text.chars().skip(start).take(PART_CHARS).collect();
     let end = (start + PART_CHARS).min(n_chars);
+    let byte = |n: usize| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
+    let shown = text::part(text, byte(start)..byte(end));
+    let before = if start > 0 { "[...] " } else { "" };
+    let after = if is_cut || end < n_chars { " [...]" } else { "" };
+    let shown = format!("{before}{shown}{after}");
     Ok(match (start, end) {
         (0, end) if end == n_chars => shown,
         (start, end) if end == n_chars => {

@@ -105,6 +105,7 @@ mod tests {
         page.push_str("\n## Of the machine, where you may read it\n\n");
         OF_MACHINE.iter().for_each(|place| writeln!(page, "- `{place}`").unwrap());
         writeln!(page, "- `{KERBEROS}UID`").unwrap();
+        page.push_str("- `/proc/*/environ` and `/proc/*/mem`, threads' as well; commands in the sandbox see their own\n");
         page.push_str(PAGE_ENDS);
         expect_file!["../../../../docs/secret-places.md"].assert_eq(&page);
     }

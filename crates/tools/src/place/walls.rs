@@ -84,6 +84,12 @@ impl Walls {
                 secret.display()
             )));
         }
+        if is_inside_of_process(real) {
+            return Err(ToolError::for_model(format!(
+                "{it} is closed: the variables and the memory of a process hold keys, whoever allows it; \
+                 leave it to the user"
+            )));
+        }
         if let Some(denied) = self.denied.iter().find(|denied| denied.holds(real)) {
             return Err(ToolError::for_model(format!(
                 "{it} is closed: the rule {} denies it; leave it to the user",
@@ -147,7 +153,8 @@ pub(crate) struct Closed {
 
 impl Closed {
     pub(crate) fn holds(&self, real: &Path) -> bool {
-        self.denied.iter().any(|denied| denied.holds(real))
+        is_inside_of_process(real)
+            || self.denied.iter().any(|denied| denied.holds(real))
             || (self.secrets.iter().any(|secret| is_in(real, secret))
                 && !self.readable.iter().any(|folder| is_in(real, folder)))
     }
@@ -169,6 +176,27 @@ impl Pattern {
         let Some(globs) = &self.globs else { return true };
         globs.is_match(rest(real, &self.below))
     }
+}
+
+/// Whether this is the system's view of what a process was given or holds: variables that no command
+/// gets are among it. Wherever that view is mounted.
+fn is_inside_of_process(real: &Path) -> bool {
+    let is_named = real.file_name().is_some_and(|name| name == "environ" || name == "mem");
+    is_named && real.parent().is_some_and(shows_processes)
+}
+
+#[cfg(target_os = "linux")]
+fn shows_processes(folder: &Path) -> bool {
+    // A process that is gone is asked about by its name.
+    match rustix::fs::statfs(folder) {
+        Ok(about) => about.f_type == rustix::fs::PROC_SUPER_MAGIC,
+        Err(_) => folder.starts_with("/proc"),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn shows_processes(folder: &Path) -> bool {
+    folder.starts_with("/proc")
 }
 
 /// Rules' patterns as one; `None` where one is no pattern, or may take too much.

@@ -32,6 +32,7 @@ use std::process::ExitCode;
 
 use arguments::{Command, Parsed};
 use exit::Exit;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// A third less processor time than the system's where many sessions run at once.
 #[global_allocator]
@@ -40,6 +41,7 @@ static ALLOCATOR: heeler_allocator::Allocator = heeler_allocator::Allocator;
 fn main() -> ExitCode {
     // First of all: this very program is executed again to be the launcher of commands.
     heeler::launcher::init();
+    leave_no_dump();
     match scarce::caught(run) {
         Ok(exit) => exit.into(),
         Err(error) => {
@@ -47,6 +49,14 @@ fn main() -> ExitCode {
             Exit::Usage.into()
         }
     }
+}
+
+/// Has the system write no dump of this process when it crashes: keys are in its memory. What may be set
+/// at most stays, so that a command can have its own again.
+fn leave_no_dump() {
+    let before = getrlimit(Resource::Core);
+    // Where it cannot be set nothing else can be done about it.
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), ..before });
 }
 
 fn run() -> anyhow::Result<Exit> {

@@ -51,11 +51,17 @@ impl KeyFile {
     }
 
     pub(super) fn row(&self, provider: &str) -> Result<Option<Row>, SetupError> {
-        Ok(self.read()?.remove(provider).and_then(|row| match row {
-            Written { key: Some(key), .. } => Some(Row::Key(Secret::new(key))),
-            Written { keyring: true, .. } => Some(Row::Keyring),
+        Ok(self.rows()?.remove(provider))
+    }
+
+    /// Every row that says where a key is.
+    pub(super) fn rows(&self) -> Result<BTreeMap<String, Row>, SetupError> {
+        let row = |(provider, written)| match written {
+            Written { key: Some(key), .. } => Some((provider, Row::Key(Secret::new(key)))),
+            Written { keyring: true, .. } => Some((provider, Row::Keyring)),
             Written { .. } => None,
-        }))
+        };
+        Ok(self.read()?.into_iter().filter_map(row).collect())
     }
 
     /// Changes one row; the others stay.

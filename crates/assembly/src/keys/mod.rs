@@ -126,6 +126,17 @@ impl Keys {
         Ok(true)
     }
 
+    /// The keys that stand in the file, with the variables they stand for. What a keyring holds is asked
+    /// for only where it is needed: a person may have to unlock it.
+    pub(crate) fn in_file(&self) -> Result<Vec<(&'static str, Secret)>, SetupError> {
+        let rows = self.file.rows()?;
+        let key = |owner: KeyOwner| match rows.get(owner.row())? {
+            Row::Key(key) => Some((*owner.variables.first()?, key.clone())),
+            Row::Keyring => None,
+        };
+        Ok(KeyOwner::all().filter_map(key).collect())
+    }
+
     fn get(&self, owner: &KeyOwner) -> Result<Option<Secret>, SetupError> {
         let name = owner.row();
         match self.file.row(name)? {

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
-use heeler_assembly::{Environment, Permission, Secrets, home_folder, keep_rule};
+use heeler_assembly::{Environment, Permission, hidden, home_folder, keep_rule};
 use heeler_attach::{Attached, GuestQuestion};
 use heeler_core::{BoxFuture, Rule, SessionId};
 use heeler_engine::{Session, SystemClock};
-use heeler_settings::{Keep, Loaded, TuiPreferences};
+use heeler_settings::{Keep, Loaded};
 use heeler_store::FileStore;
 use heeler_tui::app::Topic;
 use heeler_tui::composer::HistoryFile;
@@ -34,7 +34,8 @@ pub(crate) async fn show(
     let Attached { session, header, is_left, questions, .. } = attached;
     let home = home_folder(&environment)?;
     let workspace = PathBuf::from(header.workspace);
-    let tui = preferences(&environment, &workspace);
+    let loaded = looked_at(&environment, &workspace);
+    let tui = loaded.preferences().tui;
     let facts = Facts {
         folder: workspace.display().to_string(),
         branch: host::branch(&workspace),
@@ -42,7 +43,7 @@ pub(crate) async fn show(
         is_guest: true,
         is_left,
     };
-    let secrets = Secrets::of_variables(environment.iter());
+    let secrets = hidden(&environment, &loaded);
     let guest = Guest {
         environment: environment.clone(),
         store,
@@ -86,18 +87,19 @@ pub(crate) async fn show(
     Ok(exit)
 }
 
-/// How the window looks, by what can be read: the session runs by its owner's settings.
-fn preferences(environment: &Environment, workspace: &std::path::Path) -> TuiPreferences {
+/// What the settings say of how the window looks and of what is secret, as far as they can be read: the
+/// session runs by its owner's.
+fn looked_at(environment: &Environment, workspace: &std::path::Path) -> Loaded {
     match Permission::default().look(environment, workspace) {
         Ok((_, loaded)) => {
             for mistake in &loaded.mistakes {
                 say(format_args!("heeler: passed over: {mistake}"));
             }
-            loaded.preferences().tui
+            loaded
         }
         Err(error) => {
             say(format_args!("heeler: the settings are passed over: {error}"));
-            Loaded::default().preferences().tui
+            Loaded::default()
         }
     }
 }

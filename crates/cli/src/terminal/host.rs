@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result};
 use heeler_assembly::{
-    Assembly, Environment, ModelChoice, Permission, Sandbox, Setup, SystemPrompt, home_folder,
-    keep_rule,
+    Assembly, Environment, ModelChoice, Permission, Sandbox, Secrets, Setup, SystemPrompt,
+    home_folder, keep_rule,
 };
 use heeler_attach::{OwnerKind, Questions, serve};
 use heeler_core::{BoxFuture, Limits, Person, Rule, SessionId, Tool};
@@ -68,14 +68,14 @@ pub(super) struct TerminalHost(Arc<Program>);
 
 impl Program {
     /// Makes everything for a first session with this model, with commands confined or the person's
-    /// word that they are not to be; gives what the window is to look like.
+    /// word that they are not to be; gives what the window is to look like, and what it never shows.
     ///
     /// # Errors
     /// When there is no agent with these settings, or nobody wants one without confinement.
     pub(super) async fn prepare(
         &mut self,
         model: Option<String>,
-    ) -> Result<(TuiPreferences, Facts)> {
+    ) -> Result<(TuiPreferences, Facts, Arc<Secrets>)> {
         let mut assembly = self.assemble(model.clone())?;
         if let Some(obstacle) = assembly.box_obstacle().await? {
             let question = format!(
@@ -102,8 +102,9 @@ impl Program {
             is_guest: false,
             is_left: false,
         };
+        let secrets = Arc::clone(&assembly.parts.secrets);
         self.assembled = Mutex::new(Some((model, assembly)));
-        Ok((tui, facts))
+        Ok((tui, facts, secrets))
     }
 }
 

@@ -97,12 +97,11 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
             Some(existing) => arguments.model.clone().or_else(|| existing.model.clone()),
             None => arguments.model.clone(),
         };
-        let (tui, facts) = match prepare_or_help(&mut program, &mut first).await? {
+        let (tui, facts, secrets) = match prepare_or_help(&mut program, &mut first).await? {
             ControlFlow::Continue(prepared) => prepared,
             ControlFlow::Break(exit) => return Ok(exit),
         };
         let host = TerminalHost::new(program);
-        let secrets = Secrets::of_variables(environment.iter());
         let session = match existing {
             Some(existing) if arguments.fork => {
                 let id = choose::in_its_place(&store, &existing.id, &host.workspace()).await?;
@@ -148,7 +147,7 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
 async fn prepare_or_help(
     program: &mut Program,
     first: &mut Option<String>,
-) -> Result<ControlFlow<Option<Exit>, (TuiPreferences, Facts)>> {
+) -> Result<ControlFlow<Option<Exit>, (TuiPreferences, Facts, Arc<Secrets>)>> {
     match program.prepare(first.clone()).await {
         Err(_) if first.is_none() && first::has_no_key(&program.environment) => {
             match first::help(&program.environment, &program.workspace).await? {

@@ -1,7 +1,8 @@
 //! `heeler audit --secrets`: whether anything that is stored of a session is a key or a password.
 //!
 //! What is looked for is what would have been taken out: the values of this process's own secret
-//! variables, and the forms of well-known services. What is found is named, never shown.
+//! variables and of those that the settings give to commands, keys that are kept, and the forms of
+//! well-known services. What is found is named, never shown.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -9,15 +10,16 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use heeler_assembly::{Environment, Secrets};
+use heeler_assembly::{Environment, Permission, Secrets, hidden};
 use heeler_core::SessionId;
+use heeler_settings::Loaded;
 use heeler_store::{FileStore, LINE_BYTES_MAX};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{AUDIT_VERSION, Form};
 use crate::exit::Exit;
-use crate::say::harmless;
+use crate::say::{harmless, say};
 
 /// How much of a longer line is looked at twice, so that what stands across two pieces is found.
 const OVERLAP_BYTES: usize = 64 * 1024;
@@ -49,7 +51,7 @@ pub(in crate::sessions) fn print(
     form: Form,
     out: &mut dyn Write,
 ) -> Result<Exit> {
-    let known = Secrets::of_variables(environment.iter());
+    let known = hidden(environment, &settings_of(store, id, environment));
     let files = files_of(&store.journal_path(id), id)?;
     let mut secrets = BTreeSet::new();
     for file in &files {
@@ -63,6 +65,20 @@ pub(in crate::sessions) fn print(
     }
     out.flush()?;
     Ok(if report.secrets.is_empty() { Exit::Done } else { Exit::Failure })
+}
+
+/// What the settings where the session works say, as far as they can be read.
+fn settings_of(store: &FileStore, id: &SessionId, environment: &Environment) -> Loaded {
+    // A journal without a readable beginning is looked through all the same, by the user's settings.
+    let folder = store.follow(id).map(|journal| journal.header().workspace.clone());
+    let folder = folder.unwrap_or_default();
+    match Permission::default().look(environment, Path::new(&folder)) {
+        Ok((_, loaded)) => loaded,
+        Err(error) => {
+            say(format_args!("heeler: the settings are passed over: {error}"));
+            Loaded::default()
+        }
+    }
 }
 
 /// The journal, and what lies beside it under the session's id.

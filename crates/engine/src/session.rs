@@ -21,7 +21,8 @@ use crate::{Parts, Toolset};
 const COMMANDS_MAX: usize = 256;
 
 /// A handle to one session; cheap to clone. When the last one is gone the session is closed: what
-/// runs is cancelled and the lease given back.
+/// runs is cancelled and the lease given back. That takes a moment, in which nobody can open it: who
+/// means to awaits [`Session::close`], which other handles do not keep from its end.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -56,7 +57,8 @@ pub struct Session {
 pub struct OpenError(#[from] StoreError);
 
 impl OpenError {
-    /// Whether another process owns the session.
+    /// Whether somebody owns the session: another process, or a handle of this one, also one that was
+    /// dropped a moment ago. [`Session::close`] waits until it can be opened again.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.0.is_busy()
@@ -382,7 +384,8 @@ impl Session {
         self.log.broke()
     }
 
-    /// Closes the session: cancels what runs, syncs the journal and gives the lease back.
+    /// Closes the session, whoever else has a handle: cancels what runs, syncs the journal and gives the
+    /// lease back. Then it can be opened again.
     pub async fn close(self) {
         let _ = self.ask(|done| Command::Close { done }).await;
     }

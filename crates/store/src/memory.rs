@@ -268,7 +268,7 @@ fn exists(id: &SessionId) -> StoreError {
 }
 
 fn busy(id: &SessionId) -> StoreError {
-    let message = format!("session {id} is in use; drop its lease, or begin another session");
+    let message = format!("session {id} is in use; await `Session::close` first, or begin another");
     StoreError::new(StoreErrorKind::Busy, message)
 }
 

@@ -56,6 +56,7 @@ names! {
         ModelCut = "stream cut",
         ModelOverflow = "context overflow",
         ModelFatal = "model refuses request",
+        ReasoningRefused = "reasoning refused",
         ModelSpoiled = "odd answer",
         CallFailed = "tool failed",
         CallHung = "tool hung",
@@ -248,6 +249,7 @@ fn is_reachable(arm: Arm, fault: Fault, pending: Pending) -> bool {
         | Fault::ModelSpoiled => matches!(pending, Model | Wall),
         // It is found out when a call is about to start.
         Fault::FactsChanged => matches!(pending, Ask | Run | Wall | Plan),
+        Fault::ReasoningRefused => matches!(pending, Model | Compact | Wall),
         Fault::SummaryFailed => matches!(pending, Compact | Wall),
         // What is idle has nothing to interrupt, and nothing to wait for.
         Fault::WallTime | Fault::Interrupt | Fault::Queue => pending != Idle,

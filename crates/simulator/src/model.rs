@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use heeler_core::{
-    Block, ProviderErrorKind, RawJson, Reply, Reserve, StopReason, Thinking, ToolResult, ToolUse,
-    Usage,
+    Block, ModelRequest, ProviderErrorKind, RawJson, RedactedThinking, Reply, Reserve, StopReason,
+    Thinking, ToolResult, ToolUse, Usage,
 };
 
 use crate::chance::Chance;
@@ -29,6 +29,8 @@ pub(crate) struct Temper {
     pub(crate) overflows: u32,
     /// Real tokens for each hundred estimated ones.
     pub(crate) counts: u32,
+    /// Percent of requests with reasoning whose reasoning the provider cannot verify.
+    pub(crate) refuses: u32,
 }
 
 impl Temper {
@@ -56,11 +58,14 @@ pub(crate) struct Memory {
 pub(crate) fn answer(
     temper: Temper,
     memory: &mut Memory,
-    reserve: Reserve,
+    (request, reserve): (&ModelRequest, Reserve),
     chance: &mut Chance,
 ) -> (Ending, u64) {
     let millis = chance.pick(&[5, 5, 50, 700, 20_000]);
     let reserve = Reserve { input: temper.counted(reserve.input), ..reserve };
+    if refuses(temper, request, chance) {
+        return (refusal(), millis);
+    }
     if chance.percent(temper.overflows) {
         let kind = ProviderErrorKind::ContextOverflow;
         return (Ending::Error { kind, usage: Usage::default(), is_cut: false }, millis);
@@ -70,8 +75,7 @@ pub(crate) fn answer(
     }
     let mut blocks = Vec::new();
     if chance.percent(15) {
-        let signature = chance.pick(&["signed", ""]).to_owned();
-        blocks.push(Block::from(Thinking { text: "hm".into(), signature, raw: None }));
+        blocks.push(reasoning(chance));
     }
     let calls = if chance.percent(temper.calls) { 1 + chance.below(temper.calls_max) } else { 0 };
     if calls == 0 || chance.percent(30) {
@@ -86,6 +90,29 @@ pub(crate) fn answer(
     }
     let usage = usage(reserve, chance);
     (Ending::Reply(Reply { blocks, stop, usage, provider_id: None }), millis)
+}
+
+/// Whether a request is refused for its reasoning: one without never is.
+pub(crate) fn refuses(temper: Temper, request: &ModelRequest, chance: &mut Chance) -> bool {
+    let is_reasoning =
+        |block: &Block| matches!(block, Block::Thinking(_) | Block::RedactedThinking(_));
+    request.messages.iter().any(|message| message.message.blocks.iter().any(is_reasoning))
+        && chance.percent(temper.refuses)
+}
+
+/// What a provider says that cannot verify reasoning.
+pub(crate) fn refusal() -> Ending {
+    let kind = ProviderErrorKind::RefusedReasoning;
+    Ending::Error { kind, usage: Usage::default(), is_cut: false }
+}
+
+/// Reasoning that goes back as it came, but for what is not signed.
+fn reasoning(chance: &mut Chance) -> Block {
+    let signature = chance.pick(&["signed", "", "sealed"]);
+    if signature == "sealed" {
+        return Block::from(RedactedThinking { data: signature.into() });
+    }
+    Block::from(Thinking { text: "hm".into(), signature: signature.into(), raw: None })
 }
 
 fn call(temper: Temper, memory: &mut Memory, chance: &mut Chance) -> ToolUse {

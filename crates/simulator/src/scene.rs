@@ -67,6 +67,7 @@ impl Scene {
                 calls_max: chance.pick(&[1, 3, 6]),
                 overflows: chance.pick(&[0, 0, 0, 25, 75]),
                 counts: chance.pick(&[100, 100, 60, 150, 400]),
+                refuses: chance.pick(&[0, 10, 50]),
             },
             results: Results {
                 fail: chance.pick(&[0, 10, 50, 95]),
@@ -110,6 +111,8 @@ impl Scene {
             closes_left: chance.pick(&[0, 0, 1, 2]),
             ..Self::draw(chance)
         };
+        // A shorter run has less reasoning that could be refused.
+        scene.temper.refuses = chance.pick(&[0, 20, 60]);
         if chance.percent(30) {
             scene.cramp(chance);
         } else if chance.percent(30) {
@@ -148,6 +151,7 @@ impl Scene {
             calls_max: 1,
             overflows: 0,
             counts: 100,
+            refuses: 40,
         };
         self.acts = self.acts.min(25);
         self.crashes = self.crashes.min(1);

@@ -161,6 +161,12 @@ crate::seeded_bugs! {
     ForgetfulUndo = "forgetful-undo",
     /// What a summary replaced comes back though it does not fit.
     BurstingUndo = "bursting-undo",
+    /// Reasoning that was refused is left out of the last answer alone.
+    LingeringReasoning = "lingering-reasoning",
+    /// Reasoning that was refused comes back with what a summary replaced.
+    ReturningReasoning = "returning-reasoning",
+    /// A turn ends with reasoning that was refused, though it is left out.
+    EndedByReasoning = "ended-by-reasoning",
     /// The user's last message stands beside the first summary, and not beside the next.
     ForgottenWords = "forgotten-words",
     /// A call that touches something else by the time it starts runs as it was judged before.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use heeler_core::{Block, Message, Role, Text, ToolResult};
 
+use crate::bugs::{Bug, is_on};
 use crate::history::History;
 
 /// Stands where an image was.
@@ -32,11 +33,13 @@ pub(crate) fn leave_out(history: &mut History) -> u32 {
 /// Leaves out all reasoning: providers name the first that they cannot verify, and the next would be refused
 /// for the same reason. Says how many blocks.
 pub(crate) fn leave_reasoning_out(history: &mut History) -> u32 {
-    history.leave_out(0, unreasoned)
+    let is_model = |message: &Arc<Message>| message.role == Role::Assistant;
+    let last = history.messages().iter().rposition(is_model).unwrap_or(0);
+    history.leave_out(if is_on(Bug::LingeringReasoning) { last } else { 0 }, unreasoned)
 }
 
 /// The message without its reasoning, whose blocks are counted.
-fn unreasoned(message: &Arc<Message>, blocks: &mut u32) -> Arc<Message> {
+pub(crate) fn unreasoned(message: &Arc<Message>, blocks: &mut u32) -> Arc<Message> {
     let is_other =
         |block: &&Block| !matches!(block, Block::Thinking(_) | Block::RedactedThinking(_));
     let mut others: Vec<Block> = message.blocks.iter().filter(is_other).cloned().collect();

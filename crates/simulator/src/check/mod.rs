@@ -3,7 +3,7 @@
 //! It keeps a ledger of its own from the records and events, and calls nothing of the machine that
 //! it checks. Read in this order: `ledger` (what must be true after each record), `account`
 //! (one turn), `money` (what answers used and cost), `context` (how much it is), `kept` (whose words a summary has), `pruning` (which results
-//! were cut short), `undo` (whether they come back), `batch` (the calls of one answer), `works` (what goes on after its call), `permission` (what may run), `request`, `fold`.
+//! were cut short), `reasoning` (what a provider refused of it is gone), `undo` (whether they come back), `batch` (the calls of one answer), `works` (what goes on after its call), `permission` (what may run), `request`, `fold`.
 
 mod account;
 mod batch;
@@ -14,6 +14,7 @@ mod ledger;
 mod money;
 mod permission;
 mod pruning;
+mod reasoning;
 mod request;
 mod undo;
 mod works;
@@ -97,6 +98,7 @@ invariants! {
     PruningSparesTheTail,
     PruningIsEnough,
     PruningComesFirst,
+    RefusedReasoningIsGone,
     UndoBringsBack,
     FitsTheWindow,
     Ends,
@@ -263,11 +265,11 @@ impl Checker {
     }
 
     /// A model request goes out.
-    pub(crate) fn requested(
+    pub(crate) fn requested<'a>(
         &mut self,
-        request: Option<&ModelRequest>,
+        request: Option<&'a ModelRequest>,
         reserve: Reserve,
-    ) -> Checked {
+    ) -> Result<&'a ModelRequest, Violation> {
         let Some(request) = request else {
             return Err(Violation::new(Invariant::RequestIsValid, "there is no request"));
         };
@@ -291,7 +293,8 @@ impl Checker {
         ensure(fits, Invariant::FitsTheWindow, || {
             format!("{estimate} tokens are sent and {limit} fit")
         })?;
-        self.send(request)
+        self.send(request)?;
+        Ok(request)
     }
 
     /// An answer that the provider keeps is read, which costs nothing.

@@ -136,6 +136,7 @@ fn weigh(block: &Block) -> u64 {
     match block {
         Block::Text(text) => chars(&text.text),
         Block::Thinking(thinking) => chars(&thinking.text),
+        Block::RedactedThinking(thinking) => chars(&thinking.data),
         Block::ToolUse(call) => chars(&call.name) + chars(call.input.get()),
         Block::ToolResult(result) => result.content.iter().map(weigh).sum(),
         _ => 0,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use heeler_core::{Message, Settings};
 
 use super::context::{Context, limit};
-use super::{Checked, Invariant, ensure};
+use super::{Checked, Invariant, ensure, reasoning};
 
 /// The conversation before the last summary, cut or pruning.
 pub(super) struct Replaced {
@@ -15,6 +15,11 @@ pub(super) struct Replaced {
 }
 
 impl Replaced {
+    /// What a provider refused is brought back by nobody.
+    pub(super) fn without_reasoning(self) -> Self {
+        Self { before: reasoning::without(&self.before), ..self }
+    }
+
     /// What was there, and all that was said since.
     pub(super) fn with_later(&self, log: &[Arc<Message>]) -> Vec<Arc<Message>> {
         let since = log.iter().skip(self.length);

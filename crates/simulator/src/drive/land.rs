@@ -43,11 +43,15 @@ impl World<'_> {
             Some(Cargo::Model(Ending::Error { kind, is_cut, .. })) => match kind {
                 _ if *is_cut => Fault::ModelCut,
                 ProviderErrorKind::ContextOverflow => Fault::ModelOverflow,
+                ProviderErrorKind::RefusedReasoning => Fault::ReasoningRefused,
                 kind if kind.is_transient() => Fault::ModelTransient,
                 _ => Fault::ModelFatal,
             },
             Some(Cargo::Model(Ending::Reply(reply))) if model::is_odd(reply) => Fault::ModelSpoiled,
-            Some(Cargo::Summary(Err(_))) => Fault::SummaryFailed,
+            Some(Cargo::Summary(Err(failed))) => match failed.kind {
+                Some(ProviderErrorKind::RefusedReasoning) => Fault::ReasoningRefused,
+                _ => Fault::SummaryFailed,
+            },
             Some(Cargo::Call { hangs: true, .. }) => Fault::CallHung,
             Some(Cargo::Call { output, .. }) if output.is_error => Fault::CallFailed,
             _ => return,

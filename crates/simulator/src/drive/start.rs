@@ -3,7 +3,8 @@
 use heeler_core::{
     AcceptedAnswer, CallPlanned, CompactionCause, CompactionFailed, CompactionStarted, Durability,
     Effect, EffectId, EffectKind, EpochCause, EpochStarted, Event, FactsChanged, ModelAccepted,
-    ModelStarted, PermissionAsked, ProviderErrorKind, Record, Reply, Reserve, Usage, WakeCause,
+    ModelRequest, ModelStarted, PermissionAsked, ProviderErrorKind, Record, Reply, Reserve, Usage,
+    WakeCause,
 };
 use heeler_turn::limits;
 use heeler_turn::state::Phase;
@@ -114,10 +115,11 @@ impl World<'_> {
                     return Ok(());
                 }
                 let request = self.state.request(reserve.output);
-                self.checker.requested(request.as_ref(), reserve)?;
+                let request = self.checker.requested(request.as_ref(), reserve)?;
                 let reserve = Reserve { input: self.state.estimate_uncalibrated(), ..reserve };
+                let temper = self.scene.temper;
                 let (ending, millis) =
-                    model::answer(self.scene.temper, &mut self.memory, reserve, self.chance);
+                    model::answer(temper, &mut self.memory, (request, reserve), self.chance);
                 self.show_some_text(&ending)?;
                 if let model::Ending::Reply(reply) = &ending
                     && self.chance.percent(self.scene.keeps)
@@ -140,7 +142,7 @@ impl World<'_> {
                 };
                 self.checker.requested_summary(&request)?;
                 let input = self.scene.temper.counted(self.state.estimate_uncalibrated());
-                let summary = self.summary(Reserve { input, output });
+                let summary = self.summary(&request, Reserve { input, output });
                 (Some(self.now + 500), Cargo::Summary(summary))
             }
             EffectKind::RunCall { call, name, input, .. } => {
@@ -200,7 +202,18 @@ impl World<'_> {
         Ok(())
     }
 
-    fn summary(&mut self, reserve: Reserve) -> Result<Reply, CompactionFailed> {
+    fn summary(
+        &mut self,
+        request: &ModelRequest,
+        reserve: Reserve,
+    ) -> Result<Reply, CompactionFailed> {
+        if model::refuses(self.scene.temper, request, self.chance) {
+            let failed = CompactionFailed::because("the reasoning is of another account");
+            return Err(CompactionFailed {
+                kind: Some(ProviderErrorKind::RefusedReasoning),
+                ..failed
+            });
+        }
         if self.chance.percent(20) {
             use ProviderErrorKind::{Network, Server};
             let kind = self.chance.pick(&[None, Some(Network), Some(Server)]);

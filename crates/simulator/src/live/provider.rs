@@ -97,9 +97,10 @@ impl Inner {
         let reserve = self.judge.reserve(request);
         let Self { scene, memory, chance, .. } = self;
         let (ending, millis) = match is_summary {
+            true if model::refuses(scene.temper, request, chance) => (model::refusal(), 500),
             true if chance.percent(scene.summaries_fail) => (model::failure(reserve, chance), 500),
             true => (Ending::Reply(summary(reserve, chance)), 500),
-            false => model::answer(scene.temper, memory, reserve, chance),
+            false => model::answer(scene.temper, memory, (request, reserve), chance),
         };
         let fault = fault_of(&ending, is_summary);
         let mut steps = match ending {
@@ -151,6 +152,7 @@ impl Inner {
 /// What is wrong with an answer once it has come to its end.
 fn fault_of(ending: &Ending, is_summary: bool) -> Option<Fault> {
     Some(match ending {
+        Ending::Error { kind: ProviderErrorKind::RefusedReasoning, .. } => Fault::ReasoningRefused,
         Ending::Error { .. } if is_summary => Fault::SummaryFailed,
         Ending::Error { is_cut: true, .. } => Fault::ModelCut,
         Ending::Error { kind: ProviderErrorKind::ContextOverflow, .. } => Fault::ModelOverflow,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Announcer, Phase, State};
 use crate::bugs::{Bug, is_on};
 use crate::keep::{self, Facts};
-use crate::{compact, fit, items, prune, trim, words};
+use crate::{compact, fit, prune, trim, words};
 
 /// A compaction that was started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,7 +144,7 @@ impl State {
 
     /// Without reasoning that the provider cannot verify, a summary may be asked for again.
     fn mend_summary(&mut self, is_automatic: bool, out: &mut Announcer) {
-        let left_out = items::leave_reasoning_out(&mut self.history);
+        let left_out = self.leave_reasoning_out();
         if left_out == 0 {
             return;
         }

@@ -245,10 +245,11 @@ impl State {
         turn.overflows = turn.overflows.saturating_add(u32::from(overflows));
         let left_out = match failed.kind {
             ProviderErrorKind::RefusedItem => items::leave_out(&mut self.history),
-            ProviderErrorKind::RefusedReasoning => items::leave_reasoning_out(&mut self.history),
+            ProviderErrorKind::RefusedReasoning => self.leave_reasoning_out(),
             _ => 0,
         };
-        let mends = left_out > 0 || overflows && self.can_mend();
+        let goes_on = left_out > 0 && !is_on(Bug::EndedByReasoning);
+        let mends = goes_on || overflows && self.can_mend();
         let Some(turn) = &mut self.turn else { return };
         turn.phase = match failed.retry_at {
             Some(at) => Phase::Model { started: false, retry_at: Some(at) },

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Announcer, Phase, State, Turn};
 use crate::bugs::{Bug, is_on};
-use crate::{estimate, words};
+use crate::{estimate, items, words};
 
 /// What stood at the head of the conversation.
 #[derive(Clone, Serialize, Deserialize)]
@@ -25,6 +25,20 @@ impl State {
     pub(super) fn keep_replaced(&mut self, head: usize, by: usize) {
         let messages = self.history.messages().iter().take(head).cloned().collect();
         self.replaced = Some(Replaced { messages, by });
+    }
+
+    /// Leaves out reasoning that was refused, and out of what may be put back: it would be refused again.
+    /// Says how many blocks the conversation had.
+    pub(super) fn leave_reasoning_out(&mut self) -> u32 {
+        let blocks = items::leave_reasoning_out(&mut self.history);
+        if let Some(replaced) = &mut self.replaced
+            && blocks > 0
+            && !is_on(Bug::ReturningReasoning)
+        {
+            let left = |message| items::unreasoned(message, &mut 0);
+            replaced.messages = replaced.messages.iter().map(left).collect();
+        }
+        blocks
     }
 
     /// The record that puts back what the last summary, cut or pruning replaced, or words for a

@@ -161,3 +161,72 @@ fn a_summary_that_it_was_refused_for_may_be_asked_for_again() {
         "#]],
     );
 }
+
+#[test]
+fn what_was_refused_does_not_come_back_with_what_a_summary_replaced() {
+    check(
+        "set keep=2
+         user one
+         reply think first | two
+         user three
+         reply think second | four
+         compact
+         summary They counted.
+         user five
+         lost refused_reasoning
+         reply six
+         undo
+         user seven
+         reply eight",
+        expect![[r#"
+            set keep=2
+              > idle
+            user one
+                epoch 1 first
+              > model 1.1.1
+            reply think first | two
+                turn 1 ended done: two
+              > idle
+            user three
+              > model 2.1.1
+            reply think second | four
+                turn 2 ended done: four
+              > idle
+            compact
+              > compact manual cut 2
+            summary They counted.
+                compacted 2
+              > idle
+            user five
+                epoch 2 compaction
+              > model 3.1.1
+            lost refused_reasoning
+                attempt 1 failed refusedreasoning, again in 0
+                reasoning left out: 1
+                notice: the provider cannot verify its earlier reasoning in this conversation; the request goes on without
+                epoch 3 refusedreasoning
+              > model 3.1.2
+            reply six
+                turn 3 ended done: six
+              > idle
+            undo
+                restored to 6: 25 -> 7
+              > idle
+            user seven
+                epoch 4 compaction
+              > model 4.1.1
+            reply eight
+                turn 4 ended done: eight
+              > idle
+            ---
+            user: one
+            model: two
+            user: three
+            model: four
+            user: five
+            model: six
+            user: seven
+            model: eight
+        "#]],
+    );
+}

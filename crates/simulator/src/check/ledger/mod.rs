@@ -1,5 +1,6 @@
 //! The checker's own account of a session: what the records say, kept apart from the machine.
 
+mod refused;
 mod shortened;
 
 use std::collections::HashSet;
@@ -19,6 +20,7 @@ use super::kept::Words;
 use super::undo::Replaced;
 use super::works::Works;
 use super::{Checked, Invariant, ensure, money, permission, request};
+use refused::Refused;
 
 /// What is said and not heard yet.
 #[derive(Debug)]
@@ -45,6 +47,8 @@ pub(super) struct Ledger {
     compaction: Option<CompactionStarted>,
     compactions: u32,
     replaced: Option<Replaced>,
+    /// What a provider that cannot verify reasoning was asked for; the reasoning goes with this record.
+    refused: Option<Refused>,
     usage: Usage,
     cost: Cost,
     cost_is_partial: bool,
@@ -261,6 +265,7 @@ impl Ledger {
                     turn.failed(failed.kind);
                     let overflows = failed.kind == ProviderErrorKind::ContextOverflow;
                     turn.overflows += u32::from(overflows);
+                    self.answer_refused(failed.kind);
                 }
             }
             Record::Compacted(compacted) => {
@@ -270,6 +275,7 @@ impl Ledger {
             Record::CompactionFailed(failed) => {
                 self.spend(&failed.usage, failed.cost);
                 self.summary_failed(failed.kind);
+                self.summary_refused(failed.kind);
             }
             Record::CompactionStarted(started) => self.compaction_started(started)?,
             Record::Interrupted { cause } => {
@@ -543,9 +549,13 @@ impl Ledger {
                 Event::Trimmed { messages, .. } => self.trimmed(messages)?,
                 Event::Pruned { changed, .. } => self.pruned(changed)?,
                 Event::Restored { messages, .. } => self.restored(messages)?,
+                Event::ReasoningLeftOut { messages, blocks } => {
+                    self.reasoning_left_out(messages, *blocks)?;
+                }
                 _ => {}
             }
         }
+        self.refused_is_gone()?;
         let said: Vec<String> = said.into_iter().filter(|text| !text.trim().is_empty()).collect();
         ensure(said == heard, Invariant::SaidOnceInOrder, || {
             format!("said was {said:?}, the model hears {heard:?}")

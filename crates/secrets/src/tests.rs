@@ -59,7 +59,7 @@ fn names_and_values_say_which_variables_are_secret() {
         ("AWS_SECRET_ACCESS_KEY", "/wJa1rXUt/nFEMI7K+MDENG/bPxRf3CYzEq", true),
         ("DB_PASSWORD", "/aB3.x9Qz!kL7", true),
         ("DB_PASSWORD", "~aB3.x9Qz!kL7", true),
-        ("SIGNING_KEY", "/Users/Me/keys/prod2/id_ed25519.pem", false),
+        ("SIGNING_KEY", "/Users/user/keys/prod2/id_ed25519.pem", false),
         ("TLS_KEY", "/etc/letsencrypt/live/www.my-site.org/privkey1.pem", false),
         ("SECRET", "/nix/store/8x9fhk2v7c1q3z5m0r4d6s8w9y2b1n3p-cert/etc/key", false),
         ("TOKEN_FILE", "/tmp/tmp.aB3dE9xQ2z", false),

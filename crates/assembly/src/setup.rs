@@ -12,7 +12,6 @@ use heeler_engine::{Fallback, Parts, ToolRegistry, ToolSearch, Toolset};
 use heeler_hooks::{CommandHooks, HOOK_TIMEOUT_MILLIS_MAX, HookCommand};
 use heeler_providers::NamedModel;
 use heeler_sandbox::{Launcher, LauncherError, ProbeLine};
-use heeler_secrets::Secrets;
 use heeler_settings::{
     COST, HOOK_TIMEOUT_SECONDS_MAX, HookSetting, Loaded, NotePreferences, Preferences,
     SettingsError,
@@ -28,7 +27,7 @@ use crate::local::LocalServer;
 use crate::model::{ModelChoice, leave_room, thinking};
 use crate::programs::keep_out;
 use crate::{
-    Environment, NotePlaces, Notes, Permission, SystemPrompt, home_folder, search, staged,
+    Environment, NotePlaces, Notes, Permission, SystemPrompt, hidden, home_folder, search, staged,
 };
 
 /// What a surface wants of an agent.
@@ -186,10 +185,7 @@ impl Setup {
         parts.reach = Arc::new(reach);
         parts.approvers.extend(self.approver);
         parts.hooks = hooks(variables, &loaded, &store);
-        // What the settings give to commands is shown to nobody either.
-        let given =
-            loaded.environment.iter().map(|(name, set)| (name.as_str(), set.value.as_str()));
-        parts.secrets = Arc::new(Secrets::of_variables(self.environment.iter().chain(given)));
+        parts.secrets = Arc::new(hidden(&self.environment, &loaded));
         parts.spill = Some(Arc::new(store.clone()));
         parts.media = Some(Arc::new(store.clone()));
         parts.person = self.person;

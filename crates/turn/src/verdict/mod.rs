@@ -52,7 +52,7 @@ fn judge_as_parent(parent: &Policy, grants: &[Rule], tool: &str, facts: &Facts) 
     match judgement.verdict {
         Verdict::Ask { why } => {
             let verdict = Verdict::Deny { by: crate::words::nobody_to_ask(&why) };
-            Judgement { verdict, confined: false, ..judgement }
+            Judgement { verdict, ..judgement }
         }
         _ => judgement,
     }

@@ -102,6 +102,9 @@ fn plan_mode_lets_look() {
     check(Mode::Ask, "+Bash", &look, "allow by Bash");
     check(Mode::Plan, "+Bash", &look, "allow in the box by Bash");
     check(Mode::Plan, "+Bash(git status)", &look, "allow in the box by Bash(git status)");
+    let parent = Some(Box::new(policy(Mode::Plan, "")));
+    let child = Policy { within: parent, ..policy(Mode::Ask, "+Bash") };
+    assert_eq!(judged(&child, &look), "allow in the box by Bash");
     let computed = [(ConcernKind::NotUnderstood, "what it runs is computed")];
     let look = ShellLine { is_read_only: true, ..line("$X", &computed) };
     check(Mode::Plan, "", &look, "deny");

@@ -1,6 +1,7 @@
 //! Compaction: when the head becomes a summary, and what waits for it.
 
 use expect_test::expect;
+use heeler_core::{Compacted, Cost, Record, Usage};
 
 use crate::door::{Play, check};
 
@@ -400,7 +401,7 @@ fn eight_messages_stay_unless_somebody_says_otherwise() {
 
 #[test]
 fn a_cut_that_would_part_a_call_from_its_result_is_refused() {
-    use heeler_core::{CompactionCause, CompactionStarted, Record};
+    use heeler_core::{CompactionCause, CompactionStarted};
 
     let script = "user one\nreply call read a\ndone 0 A\nreply call read b";
     for (cut, fits) in [(0, false), (1, true), (2, false), (3, true), (4, false), (5, false)] {
@@ -413,7 +414,7 @@ fn a_cut_that_would_part_a_call_from_its_result_is_refused() {
 
 #[test]
 fn a_record_of_before_gives_the_message_it_gave_then() {
-    use heeler_core::{Compacted, Kept, Record, Usage};
+    use heeler_core::Kept;
 
     let kept = Kept { said_chars_max: 9, steps_max: 9, files_max: 9 };
     let beside = "S\n\n[Kept beside the summary, word for word]\nThe user's last message:\n> a";
@@ -452,8 +453,6 @@ fn each_compaction_is_an_effect_of_its_own() {
 
 #[test]
 fn one_that_somebody_wants_is_taken_however_long_it_is() {
-    use heeler_core::{Compacted, Record, Usage};
-
     let play = crate::door::Play::of("set chars=1 context=1000 keep=1\nuser a\nreply b\ncompact");
     let (summary, usage, cost) = ("z".repeat(3000), Usage::default(), None);
     let judged = play.state.judge_summary(Compacted { summary, usage, cost, kept: None });
@@ -482,4 +481,23 @@ fn a_summary_has_room_for_what_its_request_leaves_of_the_context() {
     assert_eq!(room(50_000, None), most + 10_000);
     let with_focus = room(40_000, Some(&"y".repeat(1_000)));
     assert!(with_focus <= most - 1_000, "{with_focus} of {most}");
+}
+
+#[test]
+fn what_a_summary_cost_that_is_not_taken_is_told() {
+    let play = Play::of(
+        "set context=3000 keep=2 chars=1
+         user look
+         reply call read a
+         long 0 1000
+         reply call read b | read 1029
+         long 0 2100",
+    );
+    let usage = Usage { input: 10, output: 5, ..Usage::default() };
+    for summary in [String::new(), "z".repeat(5000)] {
+        let cost = Some(Cost(3));
+        let judged = play.state.judge_summary(Compacted { summary, usage, cost, kept: None });
+        let Record::CompactionFailed(failed) = judged else { panic!("{judged:?}") };
+        assert_eq!((failed.usage, failed.cost), (usage, cost), "{}", failed.error);
+    }
 }

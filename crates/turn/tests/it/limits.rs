@@ -547,3 +547,30 @@ fn no_answer_is_shorter_than_what_the_model_thinks_with() {
     assert_eq!(reserve(input + 10_255), Err(LimitKind::Tokens));
     assert_eq!(reserve(input + 10_256), Ok(10_256));
 }
+
+#[test]
+fn the_end_of_the_wall_time_is_told_while_a_turn_runs_and_has_one() {
+    let mut play = Play::of("set wall=500\nuser hi\ntick 20");
+    let ends = play.state.wall_time_ends();
+    let wakes = play.state.pending().into_iter().find_map(|effect| match effect.kind {
+        heeler_core::EffectKind::Wake { at, .. } => Some(at),
+        _ => None,
+    });
+    assert!(ends.is_some() && ends == wakes, "{ends:?} {wakes:?}");
+    play.line("reply Hello.");
+    assert_eq!(play.state.wall_time_ends(), None);
+    assert_eq!(Play::of("set wall=0\nuser hi").state.wall_time_ends(), None);
+}
+
+#[test]
+fn a_bill_is_partial_from_the_first_use_without_a_price_on() {
+    use heeler_core::{Bill, Cost};
+
+    let mut play = Play::of("user hi\nreply call read a | cost 7\ndone 0 A");
+    assert_eq!(play.state.bill(), Bill { cost: Cost(7), is_partial: false });
+    play.line("reply call read b");
+    play.line("done 0 B");
+    assert_eq!(play.state.bill(), Bill { cost: Cost(7), is_partial: true });
+    play.line("reply Done. | cost 2");
+    assert_eq!(play.state.bill(), Bill { cost: Cost(9), is_partial: true });
+}

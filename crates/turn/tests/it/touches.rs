@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::door::check;
+use crate::door::{Play, check};
 
 #[test]
 fn what_touches_more_is_asked_about_and_what_touches_no_more_runs_on() {
@@ -269,4 +269,57 @@ fn in_an_old_journal_what_a_hook_let_run_ran_on() {
             model: Well.
         "#]],
     );
+}
+
+#[test]
+fn what_touches_the_same_runs_as_it_was_let() {
+    check(
+        "set mode=ask allow=solo
+         user go
+         reply call solo x | call write a
+         allow 1
+         touches 1 write a
+         done 0 ok
+         done 1 written
+         reply Well.",
+        expect![[r#"
+            set mode=ask allow=solo
+              > idle
+            user go
+                epoch 1 first
+              > model 1.1.1
+            reply call solo x | call write a
+              > run 0 solo [rule solo (test)], ask 1 write (it writes /w/a)
+            allow 1
+              > run 0 solo [rule solo (test)]
+            touches 1 write a
+              > run 0 solo [rule solo (test)]
+            done 0 ok
+              > run 1 write [decision of person]
+            done 1 written
+              > model 1.2.1
+            reply Well.
+                turn 1 ended done: Well.
+              > idle
+            ---
+            user: go
+            model: <w1 solo {"text":"x"}> + <w2 write {"path":"a"}>
+            user: <w1 = ok> + <w2 = written>
+            model: Well.
+        "#]],
+    );
+}
+
+#[test]
+fn an_answer_to_what_a_rule_let_run_meanwhile_is_none_to_what_it_touches_later() {
+    let play = Play::of(
+        "set mode=ask allow=solo
+         user go
+         reply call solo x | call write a | call write b
+         session 1 write(b)
+         touches 2 write c",
+    );
+    let asked = play.state.view().permissions;
+    let asked: Vec<u32> = asked.iter().map(|open| open.id.answered_before).collect();
+    assert_eq!(asked, [1], "the first request had the number 0");
 }

@@ -159,12 +159,9 @@ impl Setup {
             loaded.problems.extend(keep_out(&mut variables, &self.workspace, &reach));
         }
         let mut bash = Bash::new(launcher.clone(), variables.clone());
-        let stays_in_box = policy.has_box && !lets_bash_out(&policy);
+        let stays_in_box = policy.has_box && (policy.mode == Mode::Plan || !lets_bash_out(&policy));
         if policy.has_box {
             let Made { confines, temp, asks } = make(&self.environment, &self.workspace, &reach)?;
-            if stays_in_box {
-                launcher.make_box_ahead(&confines);
-            }
             bash = bash.confined_by(confines, temp);
             if let Some(rule) = asks {
                 let why = format!("commands are asked about {}", rule.source);
@@ -174,7 +171,7 @@ impl Setup {
         }
         // Beside the first request: nearly every turn runs a command.
         if stays_in_box {
-            bash.warm_in_box(&self.workspace);
+            bash.warm_in_box(&self.workspace, &policy);
         } else {
             bash.warm(&self.workspace);
         }

@@ -2,6 +2,7 @@
 //! is left.
 
 use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 
 use expect_test::{Expect, expect};
 use heeler_testkit::require;
@@ -216,6 +217,50 @@ fn a_secret_is_what_keeps_something() {
             cat: ../key.json: Permission denied
             [sandbox: the box may have refused it a file, a folder or a system call. If the command needs that, call again with outside_sandbox true: the user is asked]
             exit code: 1
+        "#]],
+    );
+}
+
+#[test]
+fn what_looks_only_by_its_name_changes_nothing_in_plan_mode() {
+    if !require("a sandbox on this machine", can_confine()) {
+        return;
+    }
+    let world = World::new();
+    std::fs::create_dir(world.path("bin")).unwrap();
+    let reader = world.path("bin/wc");
+    let does = "#!/bin/sh\ntouch made.txt\necho b > \"$TMPDIR/b\" && cat \"$TMPDIR/b\"\nexit 1\n";
+    std::fs::write(&reader, does).unwrap();
+    std::fs::set_permissions(&reader, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", world.path("bin").display(), std::env::var("PATH").unwrap());
+    // The second finds a shell that waits, and what a rule lets out of the box stays in it here.
+    for rules in [&[][..], &["--allow", "Bash"]] {
+        check_with(
+            &world,
+            &[("PATH", &path)],
+            &[&["--permission-mode", "plan"], rules].concat(),
+            &["wc first", "wc second", "ls"],
+            expect![[r#"
+                touch: cannot touch 'made.txt': Read-only file system
+                b
+                [sandbox: the box may have refused it something: in plan mode a command writes only in TMPDIR]
+                exit code: 1
+                touch: cannot touch 'made.txt': Read-only file system
+                b
+                [sandbox: the box may have refused it something: in plan mode a command writes only in TMPDIR]
+                exit code: 1
+                (no output)
+            "#]],
+        );
+    }
+    check_with(
+        &world,
+        &[("PATH", &path)],
+        &[],
+        &["wc first; ls made.txt"],
+        expect![[r#"
+            b
+            made.txt
         "#]],
     );
 }

@@ -129,6 +129,18 @@ impl Confines {
         }
     }
 
+    /// The same box for who only looks: nothing but the temporary folder may be written, so nothing
+    /// needs protection from it either.
+    #[must_use]
+    pub fn only_to_look(&self) -> Self {
+        Self {
+            workspace: self.temp.clone(),
+            writable: Vec::new(),
+            protected: Vec::new(),
+            ..self.clone()
+        }
+    }
+
     /// Everything that may be written.
     pub(crate) fn writable_folders(&self) -> impl Iterator<Item = &PathBuf> {
         [&self.workspace, &self.temp].into_iter().chain(&self.writable)

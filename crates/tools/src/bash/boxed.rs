@@ -15,6 +15,9 @@ pub(super) const NO_BOX: &str = "this command was only allowed to run in the san
 const WAY_OUT: &str = "If the command needs that, call again with outside_sandbox true: the user is \
      asked";
 
+/// The same in plan mode, where nobody lets it out.
+const ONLY_LOOKS: &str = "in plan mode a command writes only in TMPDIR";
+
 /// How much of an output's end is looked at for signs of a wall, in bytes.
 const SIGNS_BYTES_MAX: usize = 4 * 1024;
 
@@ -27,14 +30,17 @@ pub(super) fn around(confines: &Arc<Confines>, workspace: &Path) -> Arc<Confines
 }
 
 /// What the model should know of the walls that this command met.
-pub(super) fn notes(output: &str, end: &End, child: &Child) -> Vec<String> {
+pub(super) fn notes(output: &str, end: &End, child: &Child, only_looks: bool) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(child.bound().map(note_of));
     let End::Exited(exit) = end else { return notes };
     let from = output.len().saturating_sub(SIGNS_BYTES_MAX);
     let from = (from..output.len()).find(|at| output.is_char_boundary(*at)).unwrap_or(0);
     if let Some(sign) = looks_confined(*exit, &output[from..]) {
-        notes.push(format!("[sandbox: {sign}. {WAY_OUT}]"));
+        notes.push(match only_looks {
+            true => format!("[sandbox: the box may have refused it something: {ONLY_LOOKS}]"),
+            false => format!("[sandbox: {sign}. {WAY_OUT}]"),
+        });
     }
     notes
 }

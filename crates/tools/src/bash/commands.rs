@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use heeler_core::{Access, Facts, ShellLine, ToolContext, ToolError};
+use heeler_core::{Access, Facts, Mode, Policy, ShellLine, ToolContext, ToolError};
 use heeler_sandbox::{Command, Confinement, Confines, Launcher};
 use heeler_shell::Place;
 
@@ -20,6 +20,8 @@ pub(crate) struct Commands {
     shell: OnceLock<PathBuf>,
     /// The walls of the box, when there is one, and the folder of its temporary files.
     confines: Option<Arc<Confines>>,
+    /// The same walls where plan mode is on.
+    confines_to_look: Option<Arc<Confines>>,
     _temp: Option<PrivateTemp>,
     /// Held by each program that runs on in the box after its call.
     in_box: Arc<()>,
@@ -29,7 +31,8 @@ impl Commands {
     pub(super) fn new(launcher: Launcher, environment: Vec<(String, String)>) -> Self {
         let environment = with_safe_git(environment);
         let (shell, in_box) = (OnceLock::new(), Arc::default());
-        Self { launcher, environment, shell, confines: None, _temp: None, in_box }
+        let (confines, confines_to_look) = (None, None);
+        Self { launcher, environment, shell, confines, confines_to_look, _temp: None, in_box }
     }
 
     /// The same in a box.
@@ -42,6 +45,7 @@ impl Commands {
             launcher: self.launcher.clone(),
             environment,
             shell: OnceLock::new(),
+            confines_to_look: Some(Arc::new(confines.only_to_look())),
             confines: Some(confines),
             _temp: Some(temp),
             in_box: Arc::default(),
@@ -54,12 +58,22 @@ impl Commands {
         Some(Confinement::Box(boxed::around(confines, workspace)))
     }
 
+    /// The box in plan mode, the same for every workspace: what was taken for looking and is not
+    /// changes nothing there.
+    pub(super) fn confinement_to_look(&self) -> Option<Confinement> {
+        self.confines_to_look.clone().map(Confinement::Box)
+    }
+
     /// How this call is confined; an error where it has to be and cannot.
     pub(crate) fn confinement_of(&self, context: &ToolContext) -> Result<Confinement, ToolError> {
         if !context.confined {
             return Ok(Confinement::None);
         }
-        self.confinement(&context.workspace).ok_or_else(|| ToolError::for_model(boxed::NO_BOX))
+        let confinement = match only_looks(&context.permission.policy) {
+            true => self.confinement_to_look(),
+            false => self.confinement(&context.workspace),
+        };
+        confinement.ok_or_else(|| ToolError::for_model(boxed::NO_BOX))
     }
 
     /// The shell without arguments.
@@ -120,6 +134,11 @@ impl Commands {
         let home = home.map(|(_, value)| value.as_str());
         read(&Place { workspace, home, temp: temp.as_deref() })
     }
+}
+
+/// Whether plan mode is on, here or for whom an agent works.
+pub(super) fn only_looks(policy: &Policy) -> bool {
+    policy.mode == Mode::Plan || policy.within.as_deref().is_some_and(only_looks)
 }
 
 /// The first program of the first of these names in the commands' own PATH.

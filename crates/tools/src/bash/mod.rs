@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use heeler_core::{
-    BoxFuture, Clock, Facts, Metadata, ToolContext, ToolError, ToolOutput, TypedTool,
+    BoxFuture, Clock, Facts, Metadata, Policy, ToolContext, ToolError, ToolOutput, TypedTool,
 };
 use heeler_sandbox::{
     Child, Confinement, Confines, Exit, Killed, Launcher, LauncherError, OutputStream,
@@ -23,6 +23,7 @@ use serde::Deserialize;
 
 pub(crate) use capture::Capture;
 pub(crate) use commands::Commands;
+use commands::only_looks;
 pub use environment::allowed_environment;
 pub(crate) use gitlinks::heed_gitlinks;
 pub(crate) use line::{ask_to_leave, quoted, read as read_line};
@@ -105,9 +106,17 @@ impl Bash {
         self.warm_as(workspace, Confinement::None);
     }
 
-    /// The same for a first call that has to stay in the box.
-    pub fn warm_in_box(&self, workspace: &Path) {
-        self.warm_as(workspace, self.commands.confinement(workspace).unwrap_or_default());
+    /// The same for a first call that has to stay in the box, as a run with this policy makes it.
+    pub fn warm_in_box(&self, workspace: &Path, policy: &Policy) {
+        let confinement = match only_looks(policy) {
+            true => self.commands.confinement_to_look(),
+            false => self.commands.confinement(workspace),
+        };
+        let confinement = confinement.unwrap_or_default();
+        if let Confinement::Box(confines) = &confinement {
+            self.commands.launcher.make_box_ahead(confines);
+        }
+        self.warm_as(workspace, confinement);
     }
 
     fn warm_as(&self, workspace: &Path, confinement: Confinement) {
@@ -152,7 +161,9 @@ impl Bash {
         drain(&mut output, &mut capture, &*context.clock).await;
         let lost = lost(capture.n_left_out());
         let text = capture.into_text();
-        let about_box = context.confined.then(|| boxed::notes(&text, &end, &child));
+        let about_box = context
+            .confined
+            .then(|| boxed::notes(&text, &end, &child, only_looks(&context.permission.policy)));
         let notes = lost.into_iter().chain(about_box.unwrap_or_default()).collect();
         Ok(report(text, &end, killed, notes))
     }

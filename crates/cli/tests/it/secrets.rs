@@ -90,4 +90,104 @@ fn what_the_settings_give_to_commands_is_shown_to_nobody() {
     let output = world.exec(script, &["--json", "--allow", "Bash", "go"]).run().exits(0);
     let all = output.stdout + &output.stderr + &world.journal_lines().concat();
     assert!(!all.contains(PASSWORD) && all.contains("[redacted: DB_PASSWORD]\\ngiven"), "{all}");
+    // Said outright it is in the journal, and the audit knows it by the settings.
+    world.exec("[[reply]]\ntext = \"done\"", &[&format!("use {PASSWORD}")]).run().exits(0);
+    let said = world.ids().into_iter().find(|id| {
+        let audit = world.heeler(&["audit", "--secrets", id]).run();
+        assert!(!audit.stdout.contains(PASSWORD), "{}", audit.stdout);
+        audit.stdout.contains(" (input): DB_PASSWORD\n")
+    });
+    assert!(said.is_some());
+}
+
+#[test]
+fn a_key_that_is_kept_is_shown_to_nobody_whoever_answers() {
+    let world = World::new();
+    let key = "k3Qm9vT2xW8bN5rJ";
+    let login = world.heeler(&["login", "openai", "--file"]).stdin(format!("{key}\n"));
+    login.run().exits(0);
+    world.write("work/notes.txt", format!("once it was {key}\n"));
+    let script = "[[reply]]\nblocks = [{ call = \"Read\", input = { file_path = \"notes.txt\" } }]\n\
+                  [[reply]]\ntext = \"done\"";
+    let output = world.exec(script, &["--json", "go"]).run().exits(0);
+    let all = output.stdout + &output.stderr + &world.journal_lines().concat();
+    assert!(!all.contains(key) && all.contains("once it was [redacted: OPENAI_API_KEY]"), "{all}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_processes_were_given_and_hold_is_read_by_no_tool() {
+    let world = World::new();
+    std::os::unix::fs::symlink("/proc/self/environ", world.path("work/link")).unwrap();
+    let script = format!(
+        "[[reply]]\nblocks = [\n\
+         {{ call = \"Read\", input = {{ file_path = \"/proc/self/environ\" }} }},\n\
+         {{ call = \"Read\", input = {{ file_path = \"/proc/thread-self/environ\" }} }},\n\
+         {{ call = \"Read\", input = {{ file_path = \"/proc/{}/mem\" }} }},\n\
+         {{ call = \"Grep\", input = {{ pattern = \"h0rse\", path = \"/proc/self/environ\" }} }},\n\
+         {{ call = \"Grep\", input = {{ pattern = \"h0rse\", path = \"/proc/self/task\", glob = \"environ\" }} }},\n\
+         ]\n[[reply]]\ntext = \"done\"",
+        std::process::id()
+    );
+    let rules = ["--json", "--allow", "Read", "--allow", "Grep", "go"];
+    // Not by its name: what is redacted by its value would not show.
+    let output = world.exec(&script, &rules).env("EDITOR", "h0rse").run().exits(0);
+    let all = output.stdout + &world.journal_lines().concat();
+    let refused = "is closed: the variables and the memory of a process hold keys";
+    let n_finished = all.matches(refused).count();
+    assert!(n_finished >= 4 && !all.contains("EDITOR=") && all.contains("No matches"), "{all}");
+}
+
+#[test]
+fn a_crash_leaves_no_dump() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let most = getrlimit(Resource::Core).maximum;
+    setrlimit(Resource::Core, Rlimit { current: most, maximum: most }).unwrap();
+    let script = "[[reply]]\nblocks = [{ call = \"Bash\", input = { command = \"echo $(ulimit -S -c) \
+                  $(ulimit -H -c).\" } }]\n[[reply]]\ntext = \"done\"";
+    let world = World::new();
+    let output = world.exec(script, &["--json", "--no-sandbox", "--allow", "Bash", "go"]).run();
+    let most = most.map_or("unlimited".to_owned(), |most| (most / 1024).to_string());
+    let output = output.exits(0).stdout;
+    assert!(output.contains(&format!("0 {most}.")), "{output}");
+}
+
+#[test]
+fn what_is_cut_shows_no_half_of_a_secret() {
+    let world = World::new();
+    // Each cut goes through the middle of one.
+    let mut lines = String::new();
+    for (secret, middle) in [(PASSWORD, 10), (KEY, 22)] {
+        let line = |before: usize, after: usize| {
+            format!("{}{secret}{}\n", " ".repeat(before - middle), " ".repeat(after))
+        };
+        lines += &(line(2_000, 9) + &format!("needle{}", line(494, 600)));
+        let before_match = format!("{}needle", " ".repeat(100 - secret.len() + middle));
+        lines += &line(900, 0).replace('\n', &format!("{before_match}\n"));
+        let output = line(4 * 1024 * 1024, 5_000_000) + &line(5_000_000, 4 * 1024 * 1024);
+        world.write(&format!("work/{}.txt", secret.len()), output);
+    }
+    world.write("work/lines.txt", lines);
+    let script = "[[reply]]\nblocks = [\n\
+        { call = \"Read\", input = { file_path = \"lines.txt\" } },\n\
+        { call = \"Grep\", input = { pattern = \"needle\", output_mode = \"content\" } },\n\
+        { call = \"Bash\", input = { command = \"cat 20.txt\" } },\n\
+        { call = \"Bash\", input = { command = \"cat 43.txt\" } },\n\
+        { call = \"Bash\", input = { command = \"printf 'a h0rse-bat'; sleep 1; printf 'tery-Staple\\\\n'\" } },\n\
+        ]\n[[reply]]\ntext = \"done\"";
+    let output = world
+        .exec(script, &["--json", "--allow", "Bash", "go"])
+        .env("DB_PASSWORD", PASSWORD)
+        .run()
+        .exits(0);
+    let all = output.stdout + &output.stderr + &world.journal_lines().concat();
+    let said = script.replace(' ', "");
+    for secret in [PASSWORD, KEY] {
+        for piece in (0..secret.len() - 4).map(|from| &secret[from..from + 5]) {
+            let n_said = said.matches(piece).count();
+            assert!(n_said > 0 || !all.contains(piece), "{piece}");
+        }
+    }
+    assert!(all.matches("[redacted: DB_PASSWORD]").count() >= 5, "{all}");
+    assert!(all.matches("[redacted: GitHub token]").count() >= 5, "{all}");
 }

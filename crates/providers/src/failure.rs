@@ -11,6 +11,9 @@ use crate::transport::{Refusal, retry_after};
 /// The longest text of a provider that is passed on in a message.
 pub(crate) const DETAIL_CHARS_MAX: usize = 500;
 
+/// The longest line that is quoted of what is no answer.
+const LINE_CHARS_MAX: usize = 120;
+
 /// A failure that a provider told of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Failed<'a> {
@@ -149,6 +152,17 @@ pub(crate) fn next_step(vendor: &Vendor, kind: ProviderErrorKind, status: u16) -
 /// An answer that cannot be read, and why; that may quote it.
 pub(crate) fn unreadable(name: &str, why: &impl Display) -> ProviderError {
     let message = format!("{name}'s answer could not be read: {}", clean(&why.to_string()));
+    ProviderError::new(ProviderErrorKind::Format, message)
+}
+
+/// An answer without a single event, and the first line of what was said instead; empty for nothing.
+pub(crate) fn no_events(vendor: &Vendor, said: &str) -> ProviderError {
+    let said = said.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+    let line = said.lines().next().unwrap_or_default();
+    let line = truncate_chars(&clean(line), LINE_CHARS_MAX).into_owned();
+    let said = if line.is_empty() { String::new() } else { format!(", but `{line}`") };
+    let Vendor { name, base_url, .. } = vendor;
+    let message = format!("{name}'s answer held no events{said}. Check {base_url} if it is set");
     ProviderError::new(ProviderErrorKind::Format, message)
 }
 

@@ -11,6 +11,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// Merges `patch` over `target`: objects merge, `null` removes, anything else replaces.
 pub(crate) fn merge(target: &mut Value, patch: Value) {
@@ -62,6 +63,15 @@ pub(crate) fn mended(json: &str) -> Cow<'_, str> {
     }
     mended.push_str(&json[kept..]);
     Cow::Owned(mended)
+}
+
+/// The first item of a list, as some gateways wrap what they tell of a failure; anything else as it is.
+pub(crate) fn first(json: &str) -> &str {
+    if !json.trim_start().starts_with('[') {
+        return json;
+    }
+    let items = serde_json::from_str::<Vec<&RawValue>>(json).unwrap_or_default();
+    items.first().map_or(json, |first| first.get())
 }
 
 /// The unit of UTF-16 that the escape at this place stands for.

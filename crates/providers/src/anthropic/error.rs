@@ -1,10 +1,11 @@
 //! What a failure means: by HTTP status, and by the type the provider names.
 
-use heeler_core::{ProviderError, ProviderErrorKind, from_json_bytes};
+use heeler_core::{ProviderError, ProviderErrorKind};
 use serde::Deserialize;
 
 use super::VENDOR;
 use crate::failure::{At, Failed, of_status};
+use crate::json::first;
 use crate::transport::Refusal;
 
 #[derive(Deserialize, Default)]
@@ -27,15 +28,14 @@ pub(super) fn from_refusal(refusal: &Refusal) -> ProviderError {
 }
 
 fn explain(at: At<'_>, body: &[u8]) -> ProviderError {
-    let read: ErrorBody = from_json_bytes(body).unwrap_or_default();
-    let ErrorBody { error } = read;
+    let whole = String::from_utf8_lossy(body);
+    let ErrorBody { error } = serde_json::from_str(first(&whole)).unwrap_or_default();
     let kind = specific(&error).unwrap_or(match at {
         At::Refusal { status, .. } => of_status(status),
         At::Stream if error.kind == "invalid_request_error" => ProviderErrorKind::InvalidRequest,
         At::Stream => ProviderErrorKind::Server,
     });
     // A proxy's page says something, too; what is no event of the provider does not.
-    let whole = String::from_utf8_lossy(body);
     let detail = match at {
         At::Refusal { .. } if error.message.is_empty() => &whole,
         _ => error.message.as_str(),
@@ -50,7 +50,7 @@ pub(super) fn from_event(data: &str) -> ProviderError {
 
 /// Whether a document tells of a failure instead of answering.
 pub(super) fn is_told_by(body: &str) -> bool {
-    serde_json::from_str::<ErrorBody>(body)
+    serde_json::from_str::<ErrorBody>(first(body))
         .is_ok_and(|body| !body.error.kind.is_empty() || !body.error.message.is_empty())
 }
 
@@ -165,6 +165,13 @@ mod tests {
             500,
             r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#,
             expect!["Overloaded: Anthropic is overloaded (HTTP 500, request req_1): Overloaded"],
+        );
+        check(
+            400,
+            r#"[{"error":{"type":"billing_error","message":"Pay first"}}]"#,
+            expect![[r#"
+                Billing: Anthropic cannot bill this account (HTTP 400, request req_1): Pay first
+                Check the account's credit and payment details."#]],
         );
         check(
             529,

@@ -5,12 +5,9 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::VENDOR;
-use crate::failure::{At, Failed, of_status};
+use crate::failure::{At, Failed, no_events, of_status};
+use crate::json::first;
 use crate::transport::Refusal;
-
-/// What is said of a body that is something else.
-pub(super) const NO_ANSWER: &str =
-    "OpenAI's answer held no events. Check OPENAI_BASE_URL if it is set";
 
 /// The header with the provider's id of a request.
 const REQUEST_ID: &str = "x-request-id";
@@ -51,11 +48,13 @@ pub(super) fn from_response(response: &str) -> ProviderError {
 
 /// Says what a body with status 200 means that is no answer.
 pub(super) fn from_body(body: &str) -> ProviderError {
+    if is_told_by(body) { explain(At::Stream, body) } else { no_events(&VENDOR, body) }
+}
+
+/// Whether what is no answer tells of a failure.
+pub(super) fn is_told_by(body: &str) -> bool {
     let read = read(body);
-    if read.message.is_empty() && read.code.is_empty() {
-        return ProviderError::new(ProviderErrorKind::Format, NO_ANSWER);
-    }
-    explain(At::Stream, body)
+    !read.message.is_empty() || !read.code.is_empty()
 }
 
 fn explain(at: At<'_>, body: &str) -> ProviderError {
@@ -75,6 +74,7 @@ fn explain(at: At<'_>, body: &str) -> ProviderError {
 }
 
 fn read(body: &str) -> Detail {
+    let body = first(body);
     if let Ok(Envelope { error }) = serde_json::from_str(body) {
         return error;
     }
@@ -255,6 +255,18 @@ mod tests {
             expect![[
                 r#"InvalidRequest: OpenAI refused the request (HTTP 422, request req_1): {"detail":[{"msg":"field required"}]}"#
             ]],
+        );
+        check(
+            401,
+            r#" [{"error":{"message":"Not a key","code":"invalid_api_key"}}, {}]"#,
+            expect![[r#"
+                Auth: OpenAI did not accept the key (HTTP 401, request req_1): Not a key
+                Check OPENAI_API_KEY."#]],
+        );
+        check(
+            400,
+            r#"[1]"#,
+            expect!["InvalidRequest: OpenAI refused the request (HTTP 400, request req_1): [1]"],
         );
         check(
             400,

@@ -12,6 +12,9 @@ use memchr::{memchr, memchr2};
 /// The most bytes one event may hold back while it is not complete.
 pub const EVENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
+/// So much is kept of a line that is of no event.
+const STRAY_BYTES_MAX: usize = 1024;
+
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// One event, borrowed from the chunk where that is possible.
@@ -69,6 +72,8 @@ pub struct Parser {
     has_data: bool,
     kind: Vec<u8>,
     id: String,
+    /// The beginning of the first line that is of no event.
+    stray: Vec<u8>,
     /// Bytes of data and type the current event holds.
     retained_bytes: usize,
     failed: bool,
@@ -106,6 +111,7 @@ impl Parser {
             has_data: false,
             kind: Vec::new(),
             id: String::new(),
+            stray: Vec::new(),
             retained_bytes: 0,
             failed: false,
         }
@@ -221,7 +227,7 @@ impl Parser {
                 }
             }
             // A server that fails may write its error as it is.
-            b"{\"error\"" if value != b"null" && !value.starts_with(b"null,") => {
+            b"{\"error\"" | b"[{\"error\"" if value != b"null" && !value.starts_with(b"null,") => {
                 self.retained_bytes += line.len() + 1;
                 self.keep(held);
                 self.data.clear();
@@ -237,9 +243,24 @@ impl Parser {
                 self.id = String::from_utf8_lossy(value).into_owned();
             }
             // A comment has an empty name; `retry` is for clients that reconnect.
-            _ => {}
+            b"" | b"retry" | b"id" => {}
+            _ => {
+                let beginning = &line[..line.len().min(STRAY_BYTES_MAX)];
+                if self.stray.is_empty() && !line.trim_ascii().is_empty() {
+                    self.stray.extend_from_slice(beginning);
+                }
+            }
         }
         Ok(())
+    }
+
+    /// The beginning of the first line that is of no event; empty for none. It tells, of a body without
+    /// events, what it is instead.
+    pub(crate) fn stray(&self) -> String {
+        let begun = [&self.stray, &self.data, &self.line];
+        let line = begun.into_iter().find(|line| !line.trim_ascii().is_empty());
+        let line = line.map_or(&[][..], |line| &line[..line.len().min(STRAY_BYTES_MAX)]);
+        text(line).into_owned()
     }
 
     fn dispatch(&mut self, held: &mut Held<'_>, reader: &mut impl Reader) {

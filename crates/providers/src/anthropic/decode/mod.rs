@@ -6,6 +6,7 @@
 mod block;
 mod opaque;
 mod plain;
+mod refusal;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -19,7 +20,7 @@ use serde_json::value::RawValue;
 use self::block::{Content, End, Growing};
 use self::plain::PlainDeltas;
 use self::wire::WireUsage;
-use super::{call_fields, error, server_call};
+use super::{VENDOR, call_fields, error, server_call};
 use crate::sse::{self, Event};
 use crate::{failure, json};
 
@@ -42,6 +43,8 @@ struct Answer {
     /// Growing blocks with text that was not handed on.
     unpublished: Vec<u32>,
     stop: Option<StopReason>,
+    /// What the provider says of its refusal.
+    refusal: Option<Block>,
     usage: Usage,
     provider_id: Option<String>,
     /// Fields of calls that have no place in them, by their blocks.
@@ -73,6 +76,7 @@ impl Decoder {
             blocks: BTreeMap::new(),
             unpublished: Vec::new(),
             stop: None,
+            refusal: None,
             usage: Usage::default(),
             provider_id: None,
             call_fields: BTreeMap::new(),
@@ -144,12 +148,13 @@ impl Decoder {
         if self.is_settled() {
             return self.answer.message_stop(out).map_err(|error| unreadable(&error));
         }
-        let message = if self.answer.bytes == 0 {
-            "Anthropic's answer held no events. Check ANTHROPIC_BASE_URL if it is set"
-        } else {
-            "Anthropic's answer ended without its end marker: the connection or a proxy cut it"
-        };
-        Err(ProviderError::new(ProviderErrorKind::Format, message))
+        if self.answer.bytes == 0 {
+            return Err(failure::no_events(&VENDOR, &self.parser.stray()));
+        }
+        Err(ProviderError::new(
+            ProviderErrorKind::Format,
+            "Anthropic's answer ended without its end marker: the connection or a proxy cut it",
+        ))
     }
 }
 
@@ -224,6 +229,8 @@ impl Answer {
             "message_delta" => self.message_delta(event.data, out),
             "message_stop" => self.message_stop(out),
             "error" => return Err(error::from_event(event.data)),
+            // So do gateways that call it nothing.
+            "" if error::is_told_by(event.data) => return Err(error::from_event(event.data)),
             _ => Ok(()),
         };
         applied.map_err(|error| unreadable(&format!("a bad `{kind}` event: {error}")))
@@ -242,6 +249,7 @@ impl Answer {
         self.provider_id = read.id.map(|id| id.0.into_owned());
         self.container = read.container.map(|container| container.id.0.into_owned());
         self.stop = read.stop_reason.map(|reason| stop_reason(&reason.0));
+        self.refusal = read.stop_details.and_then(refusal::note);
         for (index, block) in (0..).zip(read.content) {
             let whole = self.start(index, block, out).and_then(|()| {
                 self.publish(out);
@@ -348,7 +356,9 @@ impl Answer {
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), Unreadable> {
         let change: wire::MessageDelta<'_> = serde_json::from_str(data)?;
-        if let Some(wire::MessageChange { stop_reason: reason, container }) = change.delta {
+        if let Some(change) = change.delta {
+            let wire::MessageChange { stop_reason: reason, stop_details, container } = change;
+            self.refusal = stop_details.and_then(refusal::note).or(self.refusal.take());
             self.stop = reason.map(|reason| stop_reason(&reason.0)).or(self.stop.take());
             let container = container.map(|container| container.id.0.into_owned());
             self.container = container.or(self.container.take());
@@ -371,6 +381,7 @@ impl Answer {
         for index in indexes {
             self.finish_block(index, end, out)?;
         }
+        self.explain_refusal(out);
         let mut blocks = Vec::new();
         for (index, slot) in std::mem::take(&mut self.blocks) {
             let Slot::Finished(block) = slot else { continue };
@@ -389,6 +400,18 @@ impl Answer {
         self.ended = true;
         out.push_back(ModelEvent::Finished(Reply { blocks, stop, usage: self.usage, provider_id }));
         Ok(())
+    }
+
+    /// Why the provider refused stands where its answer would.
+    fn explain_refusal(&mut self, out: &mut VecDeque<ModelEvent>) {
+        let refused = self.stop == Some(StopReason::Refusal);
+        let Some(content) = self.refusal.take().filter(|_| refused) else { return };
+        let last = self.blocks.last_key_value().map(|(index, _)| *index);
+        let block = last.map_or(0, |last| last.saturating_add(1));
+        let text = content.as_text().unwrap_or_default().to_owned();
+        out.push_back(ModelEvent::TextDelta { block, text });
+        out.push_back(ModelEvent::BlockFinished { block, content: content.clone() });
+        self.blocks.insert(block, Slot::Finished(content));
     }
 
     /// A reply that was cut right after a call began ends that block in good order, with the input

@@ -116,6 +116,8 @@ pub(super) struct MessageChange<'a> {
     #[serde(borrow, default)]
     pub(super) stop_reason: Option<Str<'a>>,
     #[serde(borrow, default)]
+    pub(super) stop_details: Option<&'a RawValue>,
+    #[serde(borrow, default)]
     pub(super) container: Option<Container<'a>>,
 }
 
@@ -130,6 +132,8 @@ pub(super) struct Document<'a> {
     pub(super) container: Option<Container<'a>>,
     #[serde(borrow, default)]
     pub(super) stop_reason: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    pub(super) stop_details: Option<&'a RawValue>,
     #[serde(default)]
     pub(super) usage: Option<WireUsage>,
 }

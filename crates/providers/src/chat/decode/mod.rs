@@ -125,10 +125,6 @@ impl Decode for Decoder {
     ) -> Result<(), ProviderError> {
         let answer = &mut self.answer;
         let text = String::from_utf8_lossy(body);
-        if text.starts_with('[') {
-            // Gemini tells a failure so, with the status of an answer.
-            return Err(error::in_stream(&answer.vendor, &text));
-        }
         answer.chunk(&json::mended(&text), out)?;
         if answer.stop.is_none() && answer.is_empty() {
             return Err(answer.unreadable(&"it has no choices"));
@@ -163,16 +159,15 @@ impl Decode for Decoder {
             answer.end(out);
             return Ok(());
         }
-        let (name, variable) = (answer.vendor.name, answer.vendor.base_url);
+        if answer.bytes == 0 {
+            return Err(failure::no_events(&answer.vendor, &self.parser.stray()));
+        }
+        let name = answer.vendor.name;
         Err(ProviderError::new(
             ProviderErrorKind::Format,
-            if answer.bytes == 0 {
-                format!("{name}'s answer held no events. Check {variable} if it is set")
-            } else {
-                format!(
-                    "{name}'s answer ended without its end marker: the connection or a proxy cut it"
-                )
-            },
+            format!(
+                "{name}'s answer ended without its end marker: the connection or a proxy cut it"
+            ),
         ))
     }
 }
@@ -203,6 +198,10 @@ impl Answer {
 
     /// Takes in a chunk of a stream, or a whole answer, which is one chunk that brings everything.
     fn chunk(&mut self, data: &str, out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
+        if data.starts_with('[') && json::first(data).starts_with('{') {
+            // Gemini tells a failure so, with the status of an answer.
+            return Err(error::in_stream(&self.vendor, data));
+        }
         let read: Chunk<'_> = match serde_json::from_str(data) {
             Ok(read) => read,
             Err(bad) => return Err(self.unreadable(&bad)),

@@ -22,7 +22,7 @@ use serde_json::value::RawValue;
 
 use self::item::{Growing, Kind};
 use self::wire::WireUsage;
-use super::{DIALECT, error};
+use super::{DIALECT, VENDOR, error};
 use crate::dialect::Decode;
 use crate::sse::{self, Event};
 use crate::{failure, json};
@@ -143,8 +143,10 @@ impl Decode for Decoder {
         if self.answer.ended {
             return Ok(());
         }
-        let why = if self.answer.bytes > 0 { CUT_OFF } else { error::NO_ANSWER };
-        Err(format_error(why))
+        if self.answer.bytes == 0 {
+            return Err(failure::no_events(&VENDOR, &self.parser.stray()));
+        }
+        Err(format_error(CUT_OFF))
     }
 }
 
@@ -183,6 +185,8 @@ impl Answer {
             "response.completed" | "response.incomplete" => return self.ended(event.data, out),
             "response.failed" | "response.cancelled" => return Err(self.failed(event.data, out)),
             "error" => return Err(error::from_event(event.data)),
+            // So do gateways that call it nothing.
+            "" if error::is_told_by(event.data) => return Err(error::from_event(event.data)),
             _ => Ok(()),
         };
         applied.map_err(|error| unreadable(&format!("a bad `{kind}` event: {error}")))

@@ -202,8 +202,27 @@ fn an_end_that_is_missing() {
     );
     check_error(
         "<html>502</html>",
-        expect!["Format: OpenAI's answer held no events. Check OPENAI_BASE_URL if it is set"],
+        expect![
+            "Format: OpenAI's answer held no events, but `<html>502</html>`. Check OPENAI_BASE_URL if it is set"
+        ],
     );
+    check_error(
+        "\n Bad gateway: try it later, the key was sk-1\nmore\n\n",
+        expect![
+            "Format: OpenAI's answer held no events, but `Bad gateway: try it later, the key was sk-1`. Check OPENAI_BASE_URL if it is set"
+        ],
+    );
+    check_error(
+        &format!("data: {}", "x".repeat(300)),
+        expect![
+            "Format: OpenAI's answer held no events, but `data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…`. Check OPENAI_BASE_URL if it is set"
+        ],
+    );
+    let listed = r#"[{"error":{"message":"Busy","status":"UNAVAILABLE"}}]"#;
+    for body in [format!("data: {listed}\n\n"), format!("{BEGUN}{listed}\n\n")] {
+        let told = "Overloaded: OpenAI is overloaded in the middle of its answer: Busy";
+        assert_eq!(decode(&[body.as_bytes()]).1.as_deref(), Some(told), "{body}");
+    }
     check_error(
         "data: [DONE]\n\n",
         expect!["Format: OpenAI's answer could not be read: it ended before anything was said"],
@@ -250,6 +269,9 @@ fn check_with(quirks: &Quirks, body: &str, expected: Expect) {
     }
     expected.assert_eq(&seen);
 }
+
+/// An answer that has begun.
+const BEGUN: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n";
 
 fn check_error(body: &str, expected: Expect) {
     expected.assert_eq(&decode(&[body.as_bytes()]).1.unwrap_or_default());

@@ -142,6 +142,10 @@ fn what_is_no_answer() {
         &format!("{begun}event: response.completed\ndata: {{\"resp"),
         "{}",
         r#"{"models":[]}"#,
+        r#"[{"error":{"message":"Busy","code":"slow_down"}}]"#,
+        "data: [{\"error\":{\"message\":\"Busy\",\"code\":\"slow_down\"}}]\n\n",
+        "data: {\"error\":{\"message\":\"Busy\",\"code\":\"slow_down\"}}\n\n",
+        "event: ping\n\n[{\"error\":{\"message\":\"Busy\",\"code\":\"slow_down\"}}]\n\n",
         r#"{"output":"#,
         r#"{"error":{"message":"no such thing","type":"invalid_request_error","code":null}}"#,
         r#"{"id":"resp_1","status":"in_progress","output":[]}"#,
@@ -150,12 +154,16 @@ fn what_is_no_answer() {
     expect![[r#"
         error Format: OpenAI's answer held no events. Check OPENAI_BASE_URL if it is set
         error Format: OpenAI's answer held no events. Check OPENAI_BASE_URL if it is set
-        error Format: OpenAI's answer held no events. Check OPENAI_BASE_URL if it is set
+        error Format: OpenAI's answer held no events, but `<html>Please log in</html>`. Check OPENAI_BASE_URL if it is set
         error Format: OpenAI's answer ended without its end marker: the connection or a proxy cut it
         error Format: OpenAI's answer ended without its end marker: the connection or a proxy cut it
         error Format: OpenAI's answer ended without its end marker: the connection or a proxy cut it
-        error Format: OpenAI's answer held no events. Check OPENAI_BASE_URL if it is set
-        error Format: OpenAI's answer held no events. Check OPENAI_BASE_URL if it is set
+        error Format: OpenAI's answer held no events, but `{}`. Check OPENAI_BASE_URL if it is set
+        error Format: OpenAI's answer held no events, but `{"models":[]}`. Check OPENAI_BASE_URL if it is set
+        error Overloaded: OpenAI is overloaded in the middle of its answer: Busy
+        error Overloaded: OpenAI is overloaded in the middle of its answer: Busy
+        error Overloaded: OpenAI is overloaded in the middle of its answer: Busy
+        error Overloaded: OpenAI is overloaded in the middle of its answer: Busy
         error Format: OpenAI's answer ended without its end marker: the connection or a proxy cut it
         error InvalidRequest: OpenAI refused the request in the middle of its answer: no such thing
         error Format: OpenAI's answer could not be read: the answer is not whole, but `in_progress`

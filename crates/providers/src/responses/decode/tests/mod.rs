@@ -340,7 +340,8 @@ fn decode_within(bytes_max: usize, chunks: &[&[u8]]) -> (Vec<ModelEvent>, Option
     let (mut decoder, mut out) = (Decoder::with_limit(bytes_max), VecDeque::new());
     let body = chunks.concat();
     // What is one document is read when it is there.
-    if body.trim_ascii_start().starts_with(b"{") {
+    let begin = body.trim_ascii_start();
+    if begin.starts_with(b"{") || begin.starts_with(b"[") {
         let read = decoder.document(&body, &mut out);
         assert_eq!(decoder.is_finished(), read.is_ok());
         return (out.into(), read.err());

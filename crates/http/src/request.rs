@@ -59,6 +59,12 @@ impl Target {
         &self.origin
     }
 
+    /// The address without who asks and without a query, either of which may be a key.
+    #[must_use]
+    pub fn address(&self) -> String {
+        format!("{}{}", self.origin, self.uri.path())
+    }
+
     /// The host.
     #[must_use]
     pub fn host(&self) -> &str {
@@ -195,6 +201,11 @@ mod tests {
                 assert!(!["x-api-key", "p%40w"].iter().any(|secret| shown.contains(secret)));
                 let head = String::from_utf8(target.head(Some(12), "heeler/1", proxy)).unwrap();
                 assert!(head.ends_with("\r\n\r\n"));
+                let shown = target.address();
+                assert!(
+                    shown.starts_with(target.origin()) && !shown.contains(['?', '@']),
+                    "{shown}"
+                );
                 format!("{}\n{}", target.origin(), head.trim_end().replace('\r', ""))
             }
             Err(error) => error.to_string(),

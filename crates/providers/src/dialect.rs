@@ -4,7 +4,7 @@
 //! Invariant: one request each, never a retry; no message shows a key.
 
 use std::collections::VecDeque;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::Secret;
 use crate::endpoint::Vendor;
+use crate::estimated;
 use crate::failure::too_long;
 use crate::transport::page::BYTE_ORDER_MARK;
 use crate::transport::{Answer, Failure, Refusal, Transport, lull, page};
@@ -142,14 +143,15 @@ impl AnyLink {
     async fn send(
         self: Arc<Self>,
         told_at: Option<&Arc<Target>>,
-        request: &ModelRequest,
+        request: Box<ModelRequest>,
     ) -> Result<Box<Reading>, ProviderError> {
         let answer = match told_at {
             Some(target) => self.transport.get(target).await,
-            None => self.transport.post(&self.target, self.dialect.encode(request)?).await,
+            None => self.transport.post(&self.target, self.dialect.encode(&request)?).await,
         };
-        let answer = answer.map_err(|failure| self.explain(failure))?;
-        let decoder = self.dialect.decoder(request);
+        let asked = told_at.unwrap_or(&self.target);
+        let answer = answer.map_err(|failure| self.explain(failure, asked))?;
+        let decoder = self.dialect.decoder(&request);
         let ready = VecDeque::new();
         Ok(Box::new(Reading {
             link: self,
@@ -157,21 +159,28 @@ impl AnyLink {
             decoder,
             form: Form::Unknown,
             sizes: Sizes::default(),
+            request,
             ready,
             failed: None,
         }))
     }
 
-    fn explain(&self, failure: Failure) -> ProviderError {
+    fn explain(&self, failure: Failure, asked: &Target) -> ProviderError {
         self.without_key(match failure {
             Failure::Unreachable(error) => error,
-            Failure::Refused(refusal) => match &refusal.page {
-                // A dialect knows what redirects mean.
-                Some(title) if !(300..400).contains(&refusal.head.status()) => {
-                    page::refused(self.dialect.vendor(), &self.target, &refusal, title)
+            Failure::Refused(refusal) => {
+                let mut error = match &refusal.page {
+                    // A dialect knows what redirects mean.
+                    Some(title) if !(300..400).contains(&refusal.head.status()) => {
+                        page::refused(self.dialect.vendor(), asked, &refusal, title)
+                    }
+                    _ => self.dialect.refused(&refusal),
+                };
+                if of_address(refusal.head.status()) {
+                    let _ = write!(error.message, "\nThe request went to {}", asked.address());
                 }
-                _ => self.dialect.refused(&refusal),
-            },
+                error
+            }
         })
     }
 
@@ -182,6 +191,11 @@ impl AnyLink {
         }
         error
     }
+}
+
+/// Whether a refusal with this status may be due to the address that was asked.
+fn of_address(status: u16) -> bool {
+    matches!(status, 300..400 | 404 | 405 | 410)
 }
 
 /// How far an answer is.
@@ -202,6 +216,8 @@ struct Reading {
     decoder: Box<dyn Decode>,
     form: Form,
     sizes: Sizes,
+    /// What was asked, for a server that does not tell how much that was.
+    request: Box<ModelRequest>,
     ready: VecDeque<ModelEvent>,
     /// What ended the answer, told after the events that came before it.
     failed: Option<ProviderError>,
@@ -234,7 +250,7 @@ impl Step {
         let reading = match self {
             Self::Done => return None,
             Self::Send { link, told_at, request } => {
-                match link.send(told_at.as_ref(), &request).await {
+                match link.send(told_at.as_ref(), request).await {
                     Ok(reading) => reading,
                     Err(error) => return Some((Err(error), Self::Done)),
                 }
@@ -262,6 +278,9 @@ impl Reading {
             let mut read_bytes = 0;
             self.failed = self.read(&mut read_bytes).await.err();
             self.decoder.publish(&mut self.ready);
+            if let Some(ModelEvent::Finished(reply)) = self.ready.back_mut() {
+                reply.usage = estimated::usage(&self.request, reply);
+            }
             if self.failed.is_none() {
                 let limit = self.link.transport.lull_max(self.decoder.is_settled());
                 let is_lull = self.ready.is_empty() && since.elapsed() >= limit;

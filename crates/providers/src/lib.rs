@@ -15,6 +15,7 @@ pub mod chat;
 mod declared;
 mod dialect;
 mod endpoint;
+mod estimated;
 mod failure;
 mod input;
 mod json;

@@ -304,9 +304,9 @@ fn coded(target: &Target, coding: &str) -> ProviderError {
 }
 
 fn for_people(target: &Target) -> ProviderError {
-    let origin = target.origin();
+    let address = target.address();
     let message = format!(
-        "{origin} answered with a page for people, not as a model does. Check the proxy and base URL"
+        "{address} answered with a page for people, not as a model does. Check the proxy and base URL"
     );
     // The same request is answered the same way.
     ProviderError::new(ProviderErrorKind::InvalidRequest, message)

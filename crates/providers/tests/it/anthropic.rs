@@ -256,12 +256,19 @@ async fn refusals_say_why_and_when() {
     "#]],
     )
     .await;
+    // Where it was asked, without who asks.
+    let server = Server::start(vec![refusal("404 Not Found", "404 page not found")]).await;
+    let mut known = settings(&server);
+    known.base_url = server.url.replace("://", "://somebody:password1@");
+    let seen = play(&known, request("what?")).await;
+    assert!(seen.ends_with(&format!("The request went to {}/v1/messages\n", server.url)), "{seen}");
     check(
         refusal("307 Moved\r\nlocation: http://127.0.0.1:1/", ""),
         expect![[r#"
-        error InvalidRequest: Anthropic refused the request (HTTP 307)
-        The address redirects, and keys are not sent elsewhere: correct ANTHROPIC_BASE_URL.
-    "#]],
+            error InvalidRequest: Anthropic refused the request (HTTP 307)
+            The address redirects, and keys are not sent elsewhere: correct ANTHROPIC_BASE_URL.
+            The request went to SERVER/v1/messages
+        "#]],
     )
     .await;
 }
@@ -296,7 +303,7 @@ async fn what_is_no_stream_is_an_error() {
     check(
         vec![Part::Bytes(answer.into())],
         expect![[r#"
-            error Format: Anthropic's answer held no events. Check ANTHROPIC_BASE_URL if it is set
+            error Format: Anthropic's answer held no events, but `<html>Please log in</html>`. Check ANTHROPIC_BASE_URL if it is set
         "#]],
     )
     .await;
@@ -415,7 +422,7 @@ async fn a_password_in_the_address_is_not_printed() {
 async fn check(answer: Vec<Part>, expected: Expect) {
     let server = Server::start(vec![answer]).await;
     let seen = play(&settings(&server), request("what?")).await;
-    expected.assert_eq(&seen);
+    expected.assert_eq(&seen.replace(&server.url, "SERVER"));
 }
 
 async fn play(settings: &AnthropicSettings, request: ModelRequest) -> String {

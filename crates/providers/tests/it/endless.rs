@@ -128,6 +128,8 @@ async fn refused(head: &str, body: &[u8], expected: Expect) -> ProviderErrorKind
         // But the variable that its key stands in.
         let keys = "ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN";
         let other_told = other.message.replace("OPENAI_API_KEY", keys);
+        // And the address, where that may be wrong.
+        let other_told = other_told.replace("/v1/chat/completions", "/v1/messages");
         assert_eq!((other_told, other.retry_after), (error.message, error.retry_after));
     }
     error.kind
@@ -144,7 +146,9 @@ async fn a_page_under_a_refusal_is_a_word_about_a_key_only_where_the_status_is()
     refused("401 No", page.as_bytes(), expect![[r#"
         Auth, final: SERVER answered HTTP 401 with a page for people, `Access denied | Gate`, not as a model does. Either the key was not accepted, or it is of something in between, such as a proxy or a firewall: check the proxy, the network and the base URL
         Check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN."#]]).await;
-    refused(&format!("404 No\r\n{html}"), b"<h1>nginx</h1>", expect!["InvalidRequest, final: SERVER answered HTTP 404 with a page for people, not as a model does. It is of something in between, such as a proxy or a firewall: check the proxy, the network and the base URL"]).await;
+    refused(&format!("404 No\r\n{html}"), b"<h1>nginx</h1>", expect![[r#"
+        InvalidRequest, final: SERVER answered HTTP 404 with a page for people, not as a model does. It is of something in between, such as a proxy or a firewall: check the proxy, the network and the base URL
+        The request went to SERVER/v1/messages"#]]).await;
     refused(&format!("502 Bad\r\n{html}"), b"\n<html>Bad</html>", expect!["Server: SERVER answered HTTP 502 with a page for people, not as a model does. It is of something in between, such as a proxy or a firewall: try again, and check the proxy, the network and the base URL"]).await;
     let kind = refused(&format!("429 Slow\r\nretry-after: 7\r\n{html}"), b"<p>", expect!["RateLimit: SERVER answered HTTP 429 with a page for people, not as a model does. It is of something in between, such as a proxy or a firewall: try again, and check the proxy, the network and the base URL"]).await;
     assert_eq!(kind, ProviderErrorKind::RateLimit);
@@ -155,8 +159,9 @@ async fn a_page_under_a_refusal_is_a_word_about_a_key_only_where_the_status_is()
         &format!("302 Moved\r\nlocation: /x\r\n{html}"),
         page.as_bytes(),
         expect![[r#"
-        InvalidRequest, final: Anthropic refused the request (HTTP 302)
-        The address redirects, and keys are not sent elsewhere: correct ANTHROPIC_BASE_URL."#]],
+            InvalidRequest, final: Anthropic refused the request (HTTP 302)
+            The address redirects, and keys are not sent elsewhere: correct ANTHROPIC_BASE_URL.
+            The request went to SERVER/v1/messages"#]],
     )
     .await;
     // What is no page stays what the provider says.

@@ -1,42 +1,38 @@
 //! `heeler show`: a session for a person to read.
 
-use std::collections::HashMap;
-use std::io::Write;
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::io::{self, Write};
 
 use anyhow::Result;
-use heeler_core::{Block, Message, Role, SessionId, SessionStore, input_summary, truncate_chars};
+use heeler_core::{SessionId, SessionStore, truncate_chars};
 use heeler_store::FileStore;
 use heeler_turn::calibration::RATIO_ONE;
 use heeler_turn::{Calibration, State};
 
 use super::list::moment;
 use super::request;
+use super::story::{Call, Part, Story};
 use crate::say::{harmless, one_line};
 
-/// The most characters of one tool result.
-const RESULT_CHARS_MAX: usize = 400;
+/// The most characters of one result, or of a note.
+const TEXT_CHARS_MAX: usize = 400;
 
-/// Prints what was said, what was run and what it cost. Reads only; the session may be running.
+/// Prints what was said, what was run and what it cost: all of it, whatever the model still has. Reads
+/// only; the session may be running.
 pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write) -> Result<()> {
-    let journal = store.read(id).await?;
-    let mut state = State::new();
-    let mut inputs = Inputs::default();
-    for entry in &journal.entries {
-        state.apply(entry);
-        inputs.note(&state);
-    }
+    let story = Story::of(store.read(id).await?);
+    let Story { header, state, .. } = &story;
     let terminal = out;
     let out = &mut Vec::new();
-    writeln!(out, "session    {}", journal.header.id)?;
+    writeln!(out, "session    {}", header.id)?;
     if let Some(name) = &state.name {
         writeln!(out, "name       {name}")?;
     }
     if let Some(origin) = &state.forked {
         writeln!(out, "forked     from {origin}")?;
     }
-    writeln!(out, "workspace  {}", journal.header.workspace)?;
-    writeln!(out, "created    {} UTC", moment(journal.header.created))?;
+    writeln!(out, "workspace  {}", header.workspace)?;
+    writeln!(out, "created    {} UTC", moment(header.created))?;
     writeln!(out, "model      {}", state.settings.model.name)?;
     writeln!(
         out,
@@ -54,7 +50,7 @@ pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write)
     if let Some(mode) = state.left_plan {
         writeln!(out, "mode       {mode}, since plan mode was left")?;
     }
-    writeln!(out, "status     {}", status(&state, &journal.header.id))?;
+    writeln!(out, "status     {}", status(state, &header.id))?;
     for work in &state.background {
         writeln!(
             out,
@@ -66,12 +62,10 @@ pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write)
     if waiting > 0 {
         writeln!(out, "background {waiting} to be told with the next words")?;
     }
-    for damage in &journal.damage {
-        writeln!(out, "damaged    line {}: {}", damage.line, damage.what)?;
+    for damage in &story.damage {
+        writeln!(out, "damaged    {damage}")?;
     }
-    for message in state.history.messages() {
-        print_message(message, inputs.number(message), out)?;
-    }
+    print_all(&story, out)?;
     terminal.write_all(harmless(&String::from_utf8_lossy(out)).as_bytes())?;
     Ok(())
 }
@@ -101,58 +95,50 @@ fn status(state: &State, id: &SessionId) -> String {
     }
 }
 
-/// Which messages began which turns: what people count when they say where to fork.
-#[derive(Default)]
-struct Inputs {
-    turns: u32,
-    /// With the message itself: one that is gone would leave its place to another.
-    began: HashMap<*const Message, (u32, Arc<Message>)>,
+/// Everything, in order.
+fn print_all(story: &Story, out: &mut dyn Write) -> io::Result<()> {
+    print_parts(None, &story.before, out)?;
+    let mut chapters = story.chapters.iter();
+    chapters.try_for_each(|chapter| print_parts(Some(chapter.number), &chapter.parts, out))
 }
 
-impl Inputs {
-    /// Looks at the state after each record.
-    fn note(&mut self, state: &State) {
-        if state.turns == self.turns {
-            return;
-        }
-        self.turns = state.turns;
-        if let Some(last) = state.history.messages().last().filter(|m| m.role == Role::User) {
-            self.began.insert(Arc::as_ptr(last), (state.turns, Arc::clone(last)));
-        }
-    }
-
-    fn number(&self, message: &Arc<Message>) -> Option<u32> {
-        self.began.get(&Arc::as_ptr(message)).map(|(turn, _)| *turn)
-    }
-}
-
-fn print_message(message: &Message, number: Option<u32>, out: &mut dyn Write) -> Result<()> {
-    let number = number.map(|number| format!("[{number}] ")).unwrap_or_default();
-    for block in &message.blocks {
-        match block {
-            Block::Text(text) => {
-                let who = match message.role {
-                    Role::User => "user",
-                    Role::Assistant => "heeler",
-                };
-                writeln!(out, "\n{number}{who}: {}", moved_in(text.text.trim_end()))?;
+fn print_parts(turn: Option<u32>, parts: &[Part], out: &mut dyn Write) -> io::Result<()> {
+    // What people count when they say where to fork. What is heard in the turn later has none.
+    let mut number = turn.map(|turn| format!("[{turn}] "));
+    for part in parts {
+        match part {
+            Part::Said(text) => {
+                let number = number.take().unwrap_or_default();
+                writeln!(out, "\n{number}user: {}", moved_in(text.trim_end()))?;
             }
-            Block::ToolUse(call) => {
-                let summary = input_summary(&call.name, call.input.get());
-                writeln!(out, "\n  > {}", one_line(&summary))?;
+            Part::Answered(text) => writeln!(out, "\nheeler: {}", moved_in(text.trim_end()))?,
+            Part::Called(call) => print_call(call, out)?,
+            Part::Picture(_) => writeln!(out, "  [image]")?,
+            Part::Noted(what, more) => {
+                writeln!(out, "\n  - {}", one_line(what))?;
+                let more = more.as_deref().map(cut).unwrap_or_default();
+                if !more.is_empty() {
+                    writeln!(out, "    {}", moved_in(&more))?;
+                }
             }
-            Block::ToolResult(result) => {
-                let text: String = result.content.iter().filter_map(Block::as_text).collect();
-                let mark = if result.is_error { "!" } else { "<" };
-                let cut = truncate_chars(text.trim_end(), RESULT_CHARS_MAX);
-                writeln!(out, "  {mark} {}", moved_in(&cut))?;
-            }
-            Block::Image(_) => writeln!(out, "  [image]")?,
-            Block::Document(_) => writeln!(out, "  [document]")?,
-            Block::Thinking(_) | Block::RedactedThinking(_) | Block::Opaque(_) => {}
+            Part::Thought(_) => {}
         }
     }
     Ok(())
+}
+
+fn print_call(call: &Call, out: &mut dyn Write) -> io::Result<()> {
+    let what = [&*call.name, &*call.summary].into_iter().filter(|text| !text.is_empty());
+    writeln!(out, "\n  > {}", one_line(&what.collect::<Vec<_>>().join(": ")))?;
+    let Some(result) = &call.result else { return Ok(()) };
+    let mark = if result.is_error { "!" } else { "<" };
+    writeln!(out, "  {mark} {}", moved_in(&cut(&result.text)))?;
+    result.pictures.iter().try_for_each(|_| writeln!(out, "  [image]"))
+}
+
+/// As much of a long text as tells what it is.
+fn cut(text: &str) -> Cow<'_, str> {
+    truncate_chars(text.trim_end(), TEXT_CHARS_MAX)
 }
 
 /// A text whose further lines are moved in: what begins farther left is no part of what somebody said.
@@ -163,9 +149,11 @@ fn moved_in(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect;
     use heeler_core::{
-        Compacted, CompactionCause, CompactionStarted, Entry, Input, ModelReplied, ModelStarted,
-        Record, Reply, Reserve, StopReason, Timestamp, TurnOutcome, Usage,
+        Block, Compacted, CompactionCause, CompactionStarted, Entry, Input, Journal, ModelReplied,
+        ModelStarted, Record, Reply, Reserve, SessionHeader, StopReason, Timestamp, TurnOutcome,
+        Usage,
     };
 
     use super::*;
@@ -200,38 +188,58 @@ mod tests {
         ]
     }
 
+    /// The records of a compaction of all that was said.
+    fn compaction(messages: u64) -> Vec<Record> {
+        let cause = CompactionCause::Manual;
+        let summary = "Short.\nVery short.".into();
+        vec![
+            Record::CompactionStarted(CompactionStarted { cut: messages, cause, focus: None }),
+            Record::Compacted(Box::new(Compacted {
+                summary,
+                usage: Usage::default(),
+                cost: None,
+                kept: None,
+            })),
+        ]
+    }
+
     #[test]
-    fn a_message_that_is_gone_leaves_its_number_to_no_other() {
-        let mut state = State::new();
-        let mut inputs = Inputs::default();
-        for n in 1..=60 {
-            let mut records = turn(n);
-            if n % 3 == 0 {
-                let cut = state.history.messages().len() as u64;
-                let cause = CompactionCause::Manual;
-                records.push(Record::CompactionStarted(CompactionStarted {
-                    cut,
-                    cause,
-                    focus: None,
-                }));
-                records.push(Record::Compacted(Box::new(Compacted {
-                    summary: "Short.".into(),
-                    usage: Usage::default(),
-                    cost: None,
-                    kept: None,
-                })));
-            }
-            for record in records {
-                let seq = state.seq + 1;
-                state.apply(&Entry { seq, at: Timestamp(seq), record });
-                inputs.note(&state);
-            }
-            for message in state.history.messages() {
-                let said = message.text();
-                let number = said.strip_prefix("input ").and_then(|number| number.parse().ok());
-                assert_eq!(inputs.number(message), number, "{said}");
-            }
-        }
-        assert_eq!((state.misfits, state.turns), (0, 60));
+    fn what_the_model_has_as_a_summary_is_shown_all_the_same() {
+        let records = [turn(1), turn(2), compaction(4), turn(3)].concat();
+        let entries = (1..).zip(records);
+        let entries = entries.map(|(seq, record)| Entry { seq, at: Timestamp(seq), record });
+        let journal = Journal {
+            header: SessionHeader {
+                id: "one".parse().unwrap(),
+                created: Timestamp(0),
+                workspace: "/work".into(),
+            },
+            entries: entries.collect(),
+            damage: vec![],
+            torn_bytes: 0,
+        };
+        let story = Story::of(journal);
+        assert_eq!((story.state.misfits, story.state.turns), (0, 3));
+        let mut out = Vec::new();
+        print_all(&story, &mut out).unwrap();
+        expect![[r#"
+
+            [1] user: input 1
+
+            heeler: Hi.
+
+            [2] user: input 2
+
+            heeler: Hi.
+
+              - the beginning became a summary
+                Short.
+                Very short.
+
+            [3] user: input 3
+
+            heeler: Hi.
+        "#]]
+        .assert_eq(&String::from_utf8(out).unwrap());
     }
 }

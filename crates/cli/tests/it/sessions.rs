@@ -149,13 +149,13 @@ fn a_session_is_shown_by_the_beginning_of_its_id() {
             heeler: I will look.
 
               > LS: .
-
-              > Read: absent.txt
-
-              > Read: long.txt
               < . (1 entry)
                     1.5K  long.txt
+
+              > Read: absent.txt
               ! absent.txt does not exist; use Glob or LS to find it
+
+              > Read: long.txt
               <      1	a line of text
                      2	a line of text
                      3	a line of text
@@ -331,6 +331,8 @@ fn a_broken_line_is_told_and_the_rest_goes_on() {
             damaged    line 7: the line's checksum is wrong
 
             [1] user: what is here?
+
+              - records of this session are missing; what could be read was kept, and permissions granted earlier are asked again
         "#]],
     );
 

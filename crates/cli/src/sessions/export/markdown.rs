@@ -6,8 +6,8 @@ use heeler_tui::text::clean;
 
 use super::super::list::second;
 use super::super::request;
+use super::super::story::{Call, Chapter, Part, Story, ending, lasted};
 use super::html::escape;
-use super::story::{Call, Chapter, Part, Story, ending, lasted};
 use crate::say::one_line;
 
 /// The fewest backticks of a fence.
@@ -17,14 +17,14 @@ const FENCE_MIN: usize = 3;
 pub(super) fn write(story: &Story, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "# {}\n", line(&story.title()))?;
     writeln!(out, "- session: `{}`", story.header.id)?;
-    if let Some(origin) = &story.forked {
+    if let Some(origin) = &story.state.forked {
         writeln!(out, "- forked from: `{}` at {}", origin.session, origin.at)?;
     }
     writeln!(out, "- folder: {}", code(&story.header.workspace))?;
     writeln!(out, "- created: {} UTC", second(story.header.created))?;
-    writeln!(out, "- model: {}", code(&story.model))?;
-    let used = request::input(&story.usage);
-    writeln!(out, "- used: {used}, {} out, {}", story.usage.output, story.bill)?;
+    writeln!(out, "- model: {}", code(&story.state.settings.model.name))?;
+    let used = request::input(&story.state.usage);
+    writeln!(out, "- used: {used}, {} out, {}", story.state.usage.output, story.state.bill())?;
     for damage in &story.damage {
         writeln!(out, "- damaged: {}", line(damage))?;
     }

@@ -3,19 +3,18 @@
 mod html;
 mod json_lines;
 mod markdown;
-mod story;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use clap::ValueEnum;
 use heeler_core::{SessionId, SessionStore as _};
 use heeler_store::FileStore;
 
+use super::story::Story;
 use crate::whole::{Existing, Unfinished};
-use story::Story;
 
 /// What a session is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -62,17 +61,46 @@ pub(crate) async fn write_file(
     path: &Path,
     existing: Existing,
 ) -> Result<()> {
-    let cannot =
-        || format!("cannot write {}; name a file in a folder you can write", path.display());
-    let mut file = Unfinished::at(path).with_context(cannot)?;
-    let mut out = BufWriter::new(file.file());
+    let cannot = |error: io::Error| unwritten(path, &error);
+    let mut file = Unfinished::at(path).map_err(cannot)?;
+    let mut out = BufWriter::new(Named { file: file.file(), path });
     write(store, id, format, &mut out).await?;
-    let flush = |mut out: BufWriter<&mut File>| -> io::Result<()> { out.flush() };
-    flush(out).with_context(cannot)?;
+    out.flush()?;
+    drop(out);
     match file.persist(path, existing) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             bail!("{} is there already; name another file", path.display())
         }
-        kept => kept.with_context(cannot),
+        kept => Ok(kept.map_err(cannot)?),
     }
+}
+
+/// A file whose errors tell that they are its.
+struct Named<'a> {
+    file: &'a mut File,
+    path: &'a Path,
+}
+
+impl Write for Named<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes).map_err(|error| unwritten(self.path, &error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush().map_err(|error| unwritten(self.path, &error))
+    }
+}
+
+/// The error with its place, and what to do about it.
+fn unwritten(path: &Path, error: &io::Error) -> io::Error {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    let step = match error.kind() {
+        FileTooLarge => "let files be larger (`ulimit -f`)",
+        StorageFull | QuotaExceeded => "free some space there, or name a file elsewhere",
+        _ => "name a file in a folder you can write",
+    };
+    // Behind this stands what the file is called until it is whole.
+    let cause = error.to_string();
+    let cause = cause.split(" at path ").next().unwrap_or_default();
+    io::Error::new(error.kind(), format!("cannot write {}; {step}: {cause}", path.display()))
 }

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::super::list::second;
 use super::super::request;
-use super::story::{Call, Chapter, Part, Story, ending, lasted};
+use super::super::story::{Call, Chapter, Part, Story, ending, lasted};
 pub(super) use escape::escape;
 use escape::escape_into;
 
@@ -95,15 +95,15 @@ impl Page<'_> {
     }
 
     fn facts(&mut self, story: &Story) -> io::Result<()> {
-        let used = request::input(&story.usage);
+        let used = request::input(&story.state.usage);
         let mut rows = vec![
             ("session", story.header.id.to_string()),
             ("folder", story.header.workspace.clone()),
             ("created", format!("{} UTC", second(story.header.created))),
-            ("model", story.model.clone()),
-            ("used", format!("{used}, {} out, {}", story.usage.output, story.bill)),
+            ("model", story.state.settings.model.name.clone()),
+            ("used", format!("{used}, {} out, {}", story.state.usage.output, story.state.bill())),
         ];
-        rows.extend(story.forked.as_ref().map(|origin| ("forked from", origin.to_string())));
+        rows.extend(story.state.forked.as_ref().map(|origin| ("forked from", origin.to_string())));
         rows.extend(story.damage.iter().map(|damage| ("damaged", damage.clone())));
         self.html("<dl>\n")?;
         for (what, value) in rows {

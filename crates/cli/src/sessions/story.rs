@@ -7,24 +7,20 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use heeler_core::{
-    Bill, Block, CallId, Entry, Event, ForkOrigin, Image, Journal, Message, Record, Role,
-    SessionHeader, SessionName, Timestamp, ToolUse, TurnOutcome, Usage, input_summary,
+    Bill, Block, CallId, Entry, Event, Image, Journal, Message, Record, Role, SessionHeader,
+    Timestamp, ToolUse, TurnOutcome, Usage, input_summary,
 };
 use heeler_tui::text::lines_of;
 use heeler_turn::State;
 use heeler_turn::state::Announcer;
 
-use super::super::list::title_of;
+use super::list::title_of;
 
 /// A session.
 pub(super) struct Story {
     pub(super) header: SessionHeader,
-    pub(super) name: Option<SessionName>,
-    pub(super) forked: Option<ForkOrigin>,
-    /// The model it was last used with.
-    pub(super) model: String,
-    pub(super) usage: Usage,
-    pub(super) bill: Bill,
+    /// What it came to: its name, its model, what it used.
+    pub(super) state: State,
     /// What could not be read of it.
     pub(super) damage: Vec<String>,
     /// What was said elsewhere, before its first turn.
@@ -119,14 +115,9 @@ impl Story {
         let Teller { state, before, chapters, .. } = teller;
         let told =
             |damage: heeler_core::JournalDamage| format!("line {}: {}", damage.line, damage.what);
-        let bill = state.bill();
         Self {
             header: journal.header,
-            model: state.settings.model.name.clone(),
-            name: state.name,
-            forked: state.forked,
-            usage: state.usage,
-            bill,
+            state,
             damage: journal.damage.into_iter().map(told).collect(),
             before,
             chapters,
@@ -135,7 +126,7 @@ impl Story {
 
     /// What it is called: its name, or the beginning of the first thing said.
     pub(super) fn title(&self) -> String {
-        if let Some(name) = &self.name {
+        if let Some(name) = &self.state.name {
             return name.to_string();
         }
         let parts = self.before.iter().chain(self.chapters.iter().flat_map(|c| &c.parts));

@@ -170,6 +170,8 @@ fn a_fork_has_what_came_before_its_point_and_goes_on_by_itself() {
 
             heeler: heard
 
+              - forked from ID at 3
+
             [3] user: another three
 
             heeler: heard
@@ -252,4 +254,55 @@ fn a_fork_of_an_unfinished_turn_answers_its_calls_and_reads_its_own_files() {
     );
     let output = world.exec(&script, &["--resume", &fork, "read it"]).run().exits(0);
     assert_eq!(output.stdout, "Read.\n");
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_is_told_and_leaves_nothing_half_made() {
+    let world = World::new();
+    world.exec(ANY, &["first"]).run().exits(0);
+    let [id] = world.ids().try_into().unwrap();
+    let journal = std::fs::read(world.journal()).unwrap();
+    assert!(journal.len() > 2048);
+    let named = |name: &str| world.path(&format!("home/sessions/{name}")).display().to_string();
+    for (arguments, file) in [
+        (&["sessions", "fork", &id][..], named("")),
+        (&["sessions", "rename", &id, "name"], named(&format!("{id}.jsonl"))),
+        (&["sessions", "export", &id, "-o", "out.jsonl"], "out.jsonl".into()),
+        (&["sessions", "export", &id, "-o", "out.html"], "out.html".into()),
+    ] {
+        let limited = ["-c", "ulimit -f 1; exec \"$@\"", "bash"];
+        let output = world.heeler(arguments).run_in("bash", &limited).exits(2);
+        for part in [&*file, "let files be larger (`ulimit -f`)", "File too large"] {
+            assert!(output.stderr.contains(part), "{arguments:?}: {}", output.stderr);
+        }
+        assert_eq!(world.worked("out.jsonl") + &world.worked("out.html"), "");
+        let mut left = std::fs::read_dir(world.path("home/sessions")).unwrap();
+        let strays = left.find_map(|entry| {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            (!name.starts_with(&id) || name.ends_with(".new")).then_some(name)
+        });
+        assert_eq!(strays, None, "{arguments:?}");
+        assert_eq!(std::fs::read(world.journal()).unwrap(), journal);
+    }
+}
+
+/// Nothing is left of a start that the disk had no room for, and what is left by one that was killed is
+/// not what goes on.
+#[test]
+fn a_session_without_records_is_no_session_to_go_on_with() {
+    let world = World::new();
+    let limited = ["-c", "ulimit -f 1; exec \"$@\"", "bash"];
+    let output = world.exec(ANY, &["first"]).run_in("bash", &limited).exits(2);
+    assert!(output.stderr.contains("File too large"), "{}", output.stderr);
+    assert_eq!(world.ids(), [""; 0]);
+    world.exec(ANY, &["first"]).run().exits(0);
+    world.minute_passes();
+    world.exec(ANY, &["other"]).run().exits(0);
+    let [id, _] = world.ids().try_into().unwrap();
+    let newer = &world.journals()[1];
+    let header = std::fs::read_to_string(newer).unwrap();
+    std::fs::write(newer, header.split_inclusive('\n').next().unwrap()).unwrap();
+    world.exec(ANY, &["--continue", "second"]).run().exits(0);
+    let shown = run(&world, &["show", &id]).exits(0).stdout;
+    assert!(shown.contains("[2] user: second"), "{shown}");
 }

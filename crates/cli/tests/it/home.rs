@@ -154,7 +154,7 @@ fn a_limit_on_the_size_of_files_is_told_and_holds_for_commands_as_ever() {
     let output = heeler.run_in("bash", &shell).exits(1);
     assert_eq!(server.violations(), [""; 0]);
     expect![[r#"
-        heeler: the session's journal could not be written, so the turn stopped here: cannot append to `WORLD/home/sessions/ID.jsonl` (free some space there, or set HEELER_HOME to a folder with room for new sessions): File too large (os error 27). Nothing that was written is lost; fix the cause and continue the session
+        heeler: the session's journal could not be written, so the turn stopped here: cannot append to `WORLD/home/sessions/ID.jsonl` (let files be larger (`ulimit -f`), or set HEELER_HOME to another disk): File too large (os error 27). Nothing that was written is lost; fix the cause and continue the session
         heeler: go on with `heeler exec --resume ID PROMPT`
     "#]]
     .assert_eq(&world.plain(&output.stderr));

@@ -1,6 +1,7 @@
 //! Words for what goes wrong with files: each names the file and the next step.
 
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,6 +19,16 @@ pub(super) fn refused(what: &str, path: &Path, error: io::Error) -> StoreError {
         StorageFull,
     };
     let step = match error.kind() {
+        PermissionDenied if let Some(step) = step_to_a_file(path) => {
+            return StoreError::io(
+                format_args!("cannot {what} `{}` ({step})", path.display()),
+                error,
+            );
+        }
+        // The limit of the process, not one of ours.
+        FileTooLarge if error.raw_os_error().is_some() => {
+            "let files be larger (`ulimit -f`), or set HEELER_HOME to another disk"
+        }
         StorageFull | QuotaExceeded | FileTooLarge => {
             "free some space there, or set HEELER_HOME to a folder with room for new sessions"
         }
@@ -27,6 +38,17 @@ pub(super) fn refused(what: &str, path: &Path, error: io::Error) -> StoreError {
         _ => "check the path, or set HEELER_HOME to another folder",
     };
     StoreError::io(format_args!("cannot {what} `{}` ({step})", path.display()), error)
+}
+
+/// What helps where a file that is there may not be used, which no other home does.
+fn step_to_a_file(path: &Path) -> Option<String> {
+    let owner = path.metadata().ok().filter(std::fs::Metadata::is_file)?.uid();
+    Some(match owner == rustix::process::geteuid().as_raw() {
+        true => "it is yours; `chmod u+rw` on it allows it".to_owned(),
+        false => format!(
+            "it is of the user with the number {owner}; only they, or who may `chown` it, can allow it"
+        ),
+    })
 }
 
 pub(super) fn not_found(id: &SessionId, path: &Path) -> StoreError {
@@ -47,8 +69,8 @@ pub(super) fn exists(id: &SessionId, path: &Path) -> StoreError {
 
 pub(super) fn busy(id: &SessionId) -> StoreError {
     let message = format!(
-        "session {id} is in use; `heeler attach {id}` watches it and has a say in it, or end the \
-         heeler that has it open and try again"
+        "session {id} is in use; `heeler attach {id}` watches it and has a say in it, or end what has \
+         it open (a program of yours awaits `Session::close`) and try again"
     );
     StoreError::new(StoreErrorKind::Busy, message)
 }

@@ -23,7 +23,7 @@ mod spill;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use heeler_core::{
@@ -31,7 +31,7 @@ use heeler_core::{
     Resumed, SessionHeader, SessionId, SessionStore, SessionSummary, StoreError, StoreErrorKind,
 };
 
-use crate::journal::{Collected, End, Writer, latest};
+use crate::journal::{AppendError, Collected, End, Writer, latest};
 use crate::on_first_poll;
 use owned::OwnedFile;
 use place::Place;
@@ -209,6 +209,20 @@ struct Guard {
     /// Where the next checkpoint goes. None for a journal with damage: that is told whenever it is
     /// opened, so it is walked whole each time.
     slot: Option<AtomicUsize>,
+    /// Whether the system refused something that was to be written.
+    was_refused: AtomicBool,
+}
+
+/// A session whose first records could not be written was never begun: nobody knows of it, and all
+/// there is of it is a line in the list.
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if *self.was_refused.get_mut() && writer.end().is_before_records() {
+            // What cannot be removed stays, as it would have.
+            let _ = std::fs::remove_file(self.place.journal(&self.id));
+        }
+    }
 }
 
 impl Guard {
@@ -234,6 +248,9 @@ impl Guard {
         // A panic while the lock was held left the writer at its last good end.
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         writer.append(entries, durability).map_err(|error| {
+            if matches!(error, AppendError::Io(_)) {
+                self.was_refused.store(true, Ordering::Relaxed);
+            }
             let path = self.place.journal(&self.id);
             errors::append(&self.id, &path, error)
         })
@@ -273,6 +290,7 @@ fn resume(
         writer: Mutex::new(writer),
         slot: (wanted == Wanted::Records && scanned.damage.is_empty())
             .then(|| AtomicUsize::new(next)),
+        was_refused: AtomicBool::new(false),
     };
     let latest = Latest {
         checkpoint: found.map(|found| found.checkpoint),

@@ -43,6 +43,11 @@ pub(crate) struct End {
 }
 
 impl End {
+    /// Whether there is nothing before it but the header.
+    pub(crate) fn is_before_records(&self) -> bool {
+        self.lines <= 1
+    }
+
     /// The number of the next record if each unreadable line was one.
     fn first_free(&self) -> Seq {
         self.seq.saturating_add(self.unreadable).saturating_add(1)

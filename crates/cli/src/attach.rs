@@ -2,17 +2,18 @@
 
 use std::io::IsTerminal as _;
 use std::path::Path;
+use std::pin::pin;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use heeler_assembly::{Environment, open_store};
-use heeler_attach::{Presence, attach, presences};
+use heeler_attach::{AttachError, Attached, Presence, attach, presences};
 use heeler_core::{SessionId, SessionStore as _, TurnOutcome};
 use heeler_engine::Session;
 use heeler_store::FileStore;
 
 use crate::arguments::AttachArguments;
-use crate::exec::{END_PATIENCE, follow, not_followed};
+use crate::exec::{END_PATIENCE, follow, not_followed, outlive_file_limit};
 use crate::exit::Exit;
 use crate::folder::workspace;
 use crate::say::{print, say};
@@ -21,6 +22,9 @@ use crate::terminal;
 
 /// How long an owner may take to stop its turn; one that is suspended takes for ever.
 const STOPPED_WITHIN: Duration = Duration::from_secs(10);
+
+/// How long an owner is waited for without a word.
+const TOLD_AFTER: Duration = Duration::from_secs(1);
 
 /// Runs `heeler attach`: in a terminal as a window, else as lines.
 pub(crate) fn run(arguments: &AttachArguments) -> Result<Exit> {
@@ -33,7 +37,7 @@ pub(crate) fn run(arguments: &AttachArguments) -> Result<Exit> {
             Some(id) => find(&store, id).await?,
             None => newest(&store, &workspace(None)?).await?,
         };
-        let attached = attach(&store, &id).await?;
+        let attached = enter(&store, &id).await?;
         match is_shown {
             true => terminal::show(attached, environment, store).await,
             false => {
@@ -58,7 +62,7 @@ pub(crate) fn stop(id: &str) -> Result<Exit> {
     let store = open_store(&Environment::of_this_process())?;
     within_runtime(async {
         let id = find(&store, id).await?;
-        let session = attach(&store, &id).await?.session;
+        let session = enter(&store, &id).await?.session;
         let (view, _) = session.subscribe();
         let runs = view.turn.is_some();
         // Asked in any case: hooks may hear an input that is about to begin a turn, which no view shows.
@@ -71,6 +75,19 @@ pub(crate) fn stop(id: &str) -> Result<Exit> {
         })?;
         Ok(Exit::Done)
     })
+}
+
+/// Attaches, and says what is waited for when that takes long.
+async fn enter(store: &FileStore, id: &SessionId) -> Result<Attached, AttachError> {
+    let mut attaching = pin!(attach(store, id));
+    if let Ok(attached) = tokio::time::timeout(TOLD_AFTER, &mut attaching).await {
+        return attached;
+    }
+    say(format_args!(
+        "heeler: waiting for the heeler that has session {id} open; it may be suspended (`fg` in its \
+         terminal goes on)"
+    ));
+    attaching.await
 }
 
 /// Stops what runs, and makes sure of it: the owner may end, or be suspended, before it hears of it.
@@ -129,7 +146,10 @@ fn within_runtime<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    let ended = runtime.block_on(work);
+    let ended = runtime.block_on(async {
+        outlive_file_limit()?;
+        work.await
+    });
     // A thread that is stuck in a call of the system's keeps nobody from leaving.
     runtime.shutdown_timeout(END_PATIENCE);
     ended

@@ -182,8 +182,12 @@ fn a_heeler_that_is_suspended_has_its_session_open() {
     let session = &list["sessions"][0];
     assert_eq!(session["unreachable"], "silent");
     assert_eq!((&session["open"], &session["unfinished_turn"]), (&json!(null), &json!(false)));
+    // Whoever attaches is told what is waited for, and is in once it goes on.
+    let mut guest = world.heeler(&["attach", &id]).start();
+    guest.wait_for_stderr("waiting for the heeler that has session");
     kill_process(owner_of(&world), Signal::CONT).unwrap();
     world.heeler(&["stop", &id]).run().exits(0);
+    guest.finish().exits(130);
     wait_until_gone(&world);
 }
 

@@ -29,7 +29,7 @@ fn a_stopped_owner_keeps_its_session() {
     let id = world.journal().file_stem().unwrap().to_str().unwrap().to_owned();
     let second = world.exec_at(&server, &["--continue", "me too"]).run().exits(2);
     expect![[r#"
-        heeler: session ID is in use; `heeler attach ID` watches it and has a say in it, or end the heeler that has it open and try again
+        heeler: session ID is in use; `heeler attach ID` watches it and has a say in it, or end what has it open (a program of yours awaits `Session::close`) and try again
     "#]].assert_eq(&world.plain(&second.stderr));
     let third = world.exec_at(&server, &["--resume", &id, "me too"]).run().exits(2);
     assert_eq!(third.stderr, second.stderr);

@@ -144,7 +144,7 @@ fn an_owner_keeps_its_session_and_no_other() {
     let output = world.heeler(&["sessions", "delete", &owned, &first]).run().exits(2);
     expect![[r#"
         deleted ID  TIME  WORLD/work  first
-        heeler: session ID is in use; `heeler attach ID` watches it and has a say in it, or end the heeler that has it open and try again
+        heeler: session ID is in use; `heeler attach ID` watches it and has a say in it, or end what has it open (a program of yours awaits `Session::close`) and try again
         heeler: 1 of 2 not deleted
     "#]].assert_eq(&world.plain(&(output.stdout + &output.stderr)));
     assert_eq!(world.ids(), [&*owned]);

@@ -152,7 +152,9 @@ impl Finish {
 
     /// With the answer as a schema wants it.
     pub(super) fn structured(mut self, wanted: &Wanted) -> Self {
-        let is_over = self.outcome == TurnOutcome::Done || wanted.gave_up();
+        // Who gives up has the turn cancelled: what ended otherwise ended for its own reason.
+        let gave_up = self.outcome == TurnOutcome::Cancelled && wanted.gave_up();
+        let is_over = self.outcome == TurnOutcome::Done || gave_up;
         self.structured = match wanted.answer(self.turn, &self.answer) {
             _ if !is_over => Structured::Absent,
             Ok(answer) => {
@@ -295,7 +297,50 @@ fn on_one_line(json: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::on_one_line;
+    use heeler_core::{AgentPath, CallId, Envelope, Event, LimitKind, View};
+    use heeler_engine::Seen;
+
+    use super::*;
+
+    /// What an answer is wanted of whom five came from that do not fit.
+    fn given_up() -> Wanted {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("schema.json");
+        std::fs::write(&file, r#"{"type": "object", "required": ["a"]}"#).unwrap();
+        let mut wanted = Wanted::read(&file).unwrap();
+        let failed = Event::CallFinished {
+            call: CallId { turn: 1, round: 1, index: 0 },
+            index: 0,
+            name: "submit".into(),
+            is_error: true,
+            summary: "no".into(),
+            millis: 0,
+        };
+        let seen = Envelope { seq: None, agent: AgentPath::default(), event: failed };
+        let seen = Seen::Event(std::sync::Arc::new(seen));
+        let stops: Vec<bool> = (0..5).map(|_| wanted.sees(&seen)).collect();
+        assert_eq!(stops, [false, false, false, false, true]);
+        wanted
+    }
+
+    #[test]
+    fn who_gave_up_is_told_so_where_nothing_else_ended_the_turn() {
+        let of = |wanted: &Wanted, outcome: TurnOutcome| {
+            let view = View::default();
+            Finish::of("s".parse().unwrap(), outcome, None, &view).structured(wanted)
+        };
+        let limit = TurnOutcome::Limit { limit: LimitKind::Wall };
+        let mut wanted = given_up();
+        let gave_up = of(&wanted, TurnOutcome::Cancelled);
+        assert!(matches!(gave_up.outcome, TurnOutcome::Failed { .. }));
+        assert_eq!((&gave_up.structured, gave_up.exit()), (&Structured::Refused, Exit::Answer));
+        let over = of(&wanted, limit.clone());
+        assert_eq!((&over.outcome, &over.structured), (&limit, &Structured::Absent));
+        wanted.stop();
+        let stopped = of(&wanted, TurnOutcome::Cancelled);
+        assert_eq!(stopped.outcome, TurnOutcome::Cancelled);
+        assert_eq!(stopped.structured, Structured::Absent);
+    }
 
     #[test]
     fn json_is_put_on_one_line_and_stays_what_it_is() {

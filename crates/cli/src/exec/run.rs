@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, anyhow, bail};
 use heeler_attach::{OwnerKind, Questions, serve};
 use heeler_core::{Input, SessionId, TurnOutcome};
-use heeler_engine::{Parts, Session};
+use heeler_engine::{Cursor, Parts, Session};
 use heeler_stage::Stage;
 use heeler_store::FileStore;
 
@@ -93,15 +93,18 @@ impl Run<'_> {
             }
             Err(error) => {
                 let broke = session.broke_off();
-                session.close().await;
+                // Nothing that is wrong with printing is worse than this.
+                let (_, cursor) = session.subscribe();
+                let _ = close(session, cursor, printer).await;
                 return Err(broke.map_or(error, |why| anyhow!(why)));
             }
         };
         end_background(&session).await;
         let state = session.state().await.ok();
         let id = session.id().clone();
-        let (view, _) = session.subscribe();
-        session.close().await;
+        let (view, cursor) = session.subscribe();
+        // Who cannot be told that is not told the end either, which says so.
+        let _ = close(session, cursor, printer).await;
         // Who said nothing was answered nothing.
         let is_idle = outcome.is_none();
         let outcome = outcome.unwrap_or(TurnOutcome::Done);
@@ -170,6 +173,19 @@ impl Run<'_> {
         }
         outcome.context("there is no prompt").map(Some)
     }
+}
+
+/// Closes a session, and prints what is seen of it from here on: hooks hear of the end, and may be broken.
+async fn close(
+    session: Session,
+    mut cursor: Cursor,
+    printer: &mut dyn Printer,
+) -> std::io::Result<()> {
+    session.close().await;
+    while let Some(seen) = cursor.try_next() {
+        printer.print(&seen)?;
+    }
+    printer.flush()
 }
 
 /// Ends what calls left in the background: nobody is there who would hear of it. The model is told so

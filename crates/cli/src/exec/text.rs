@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 
 use heeler_core::{
-    Block, Event, HookEnd, MediaItem, MediaReference, Message, Role, truncate_chars,
+    Block, Event, HookEnd, MediaItem, MediaReference, Message, Role, output_summary, truncate_chars,
 };
 use heeler_engine::{Seen, Session};
 
@@ -14,6 +14,10 @@ use crate::say::{harmless, one_line, say};
 
 /// The most characters of one thought that are shown.
 const THOUGHT_CHARS_MAX: usize = 2_000;
+/// The most characters of the reason of a refusal that are shown.
+const REASON_CHARS_MAX: usize = 2_000;
+/// How the result of a call begins that was not allowed.
+const REFUSED: &str = "Not allowed: ";
 /// The most characters of a tool's name.
 const NAME_CHARS_MAX: usize = 64;
 
@@ -124,6 +128,7 @@ pub(crate) fn progress(event: &Event) -> Option<String> {
             let has_calls = message.tool_uses().next().is_some();
             (has_calls && !text.trim().is_empty()).then(|| text.trim().to_owned())
         }
+        Event::Message { message } if message.role == Role::User => refusals(message),
         Event::ToolText { text, media, items, .. } => Some(for_user(text, media, items)),
         Event::Retry { message, wait_millis: Some(wait), .. } => {
             Some(format!("  ~ {message}; again in {:.1} s", *wait as f64 / 1000.0))
@@ -148,6 +153,19 @@ pub(crate) fn progress(event: &Event) -> Option<String> {
         )),
         event => trouble(event),
     }
+}
+
+/// Why calls were not allowed, where the line about the call was too short for it.
+fn refusals(message: &Message) -> Option<String> {
+    let refusal = |block: &Block| {
+        let Block::ToolResult(result) = block else { return None };
+        let text: String = result.content.iter().filter_map(Block::as_text).collect();
+        let why = text.strip_prefix(REFUSED).filter(|_| result.is_error)?;
+        let is_told = output_summary(&text) == text;
+        (!is_told).then(|| format!("    {}", one_line(&truncate_chars(why, REASON_CHARS_MAX))))
+    };
+    let lines: Vec<String> = message.blocks.iter().filter_map(refusal).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// What went wrong, and what the user should know in any case.

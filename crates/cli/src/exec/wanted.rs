@@ -1,18 +1,21 @@
 //! `--output-schema`: the answer as JSON that fits a schema.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use heeler::{InputSchema, Submission};
-use heeler_core::{Event, RawJson};
+use heeler_core::{Block, Event, Message, RawJson, truncate_chars};
 use heeler_engine::{Parts, Seen, Session};
 
 /// The longest schema, in bytes: it goes with every request.
 const SCHEMA_BYTES_MAX: u64 = 256 * 1024;
 /// How many answers of a turn may be wrong.
 const ATTEMPTS_MAX: u32 = 5;
+/// The most characters that are told of what is wrong with the last.
+const WRONG_CHARS_MAX: usize = 2_000;
 
 /// What the answer has to be, and how often it was not.
 pub(super) struct Wanted {
@@ -21,7 +24,11 @@ pub(super) struct Wanted {
     name: String,
     failed: u32,
     last: String,
+    /// The calls of this turn that gave answers, by the ids that their results have.
+    calls: BTreeSet<String>,
     gave_up: bool,
+    /// Whether this run was told to stop.
+    is_stopped: bool,
 }
 
 impl Wanted {
@@ -45,8 +52,16 @@ impl Wanted {
         let submission =
             read().with_context(|| format!("cannot use --output-schema {}", file.display()))?;
         let name = submission.tool().definition().name;
-        let (failed, last, gave_up) = (0, String::new(), false);
-        Ok(Self { file: file.to_owned(), submission, name, failed, last, gave_up })
+        Ok(Self {
+            file: file.to_owned(),
+            submission,
+            name,
+            failed: 0,
+            last: String::new(),
+            calls: BTreeSet::new(),
+            gave_up: false,
+            is_stopped: false,
+        })
     }
 
     /// Gives a session what it takes to answer so.
@@ -74,8 +89,10 @@ impl Wanted {
             Event::TurnStarted { .. } => {
                 self.failed = 0;
                 self.last.clear();
+                self.calls.clear();
                 self.gave_up = false;
             }
+            Event::Message { message } => self.hears(message),
             Event::CallFinished { name, is_error: true, summary, .. } if *name == self.name => {
                 self.failed += 1;
                 self.last.clone_from(summary);
@@ -89,9 +106,31 @@ impl Wanted {
         false
     }
 
+    /// Takes what is wrong with an answer as the model is told it: a call's end says only how that
+    /// begins.
+    fn hears(&mut self, message: &Message) {
+        let calls = message.tool_uses().filter(|call| call.name == self.name);
+        self.calls.extend(calls.map(|call| call.id.clone()));
+        let wrong = message.blocks.iter().rev().find_map(|block| match block {
+            Block::ToolResult(result) if result.is_error => {
+                self.calls.contains(&result.tool_use_id).then_some(result)
+            }
+            _ => None,
+        });
+        if let Some(wrong) = wrong {
+            let text: String = wrong.content.iter().filter_map(Block::as_text).collect();
+            self.last = truncate_chars(&text, WRONG_CHARS_MAX).into_owned();
+        }
+    }
+
+    /// Hears that this run is to stop: what the model did is not why its turn ends.
+    pub(super) fn stop(&mut self) {
+        self.is_stopped = true;
+    }
+
     /// The model was stopped since it answered wrongly too often.
     pub(super) fn gave_up(&self) -> bool {
-        self.gave_up
+        self.gave_up && !self.is_stopped
     }
 
     /// The answer of a turn that ended with this text.

@@ -83,7 +83,10 @@ impl Watch<'_> {
     }
 
     /// Stops the running turn for good, in a task of its own, too.
-    pub(super) fn halt(&self) {
+    pub(super) fn halt(&mut self) {
+        if let Some(wanted) = &mut self.wanted {
+            wanted.stop();
+        }
         let session = self.session.clone();
         tokio::spawn(async move { session.halt().await });
     }

@@ -47,10 +47,11 @@ fn a_hook_denies_where_everything_else_is_allowed() {
         "PreToolUse",
         "echo not here >&2; exit 2",
         expect![[r#"
-        exit 0, ran: false
-        done
-          ! Bash: Not allowed: the hook `echo not here >&2; exit 2 (~/.claude/settings.json:1)` d…
-    "#]],
+            exit 0, ran: false
+            done
+              ! Bash: Not allowed: the hook `echo not here >&2; exit 2 (~/.claude/settings.json:1)` d…
+                the hook `echo not here >&2; exit 2 (~/.claude/settings.json:1)` denies it: not here.
+        "#]],
     );
 }
 
@@ -60,11 +61,12 @@ fn a_broken_hook_blocks_and_says_so() {
         "PreToolUse",
         "./no-such-guard",
         expect![[r#"
-        exit 0, ran: false
-        done
-        heeler: the PreToolUse hook `./no-such-guard (~/.claude/settings.json:1)` is broken: it ended with exit code 127: bash: line 1: ./no-such-guard: No such file or directory
-          ! Bash: Not allowed: the hook `./no-such-guard (~/.claude/settings.json:1)` is broken (…
-    "#]],
+            exit 0, ran: false
+            done
+            heeler: the PreToolUse hook `./no-such-guard (~/.claude/settings.json:1)` is broken: it ended with exit code 127: bash: line 1: ./no-such-guard: No such file or directory
+              ! Bash: Not allowed: the hook `./no-such-guard (~/.claude/settings.json:1)` is broken (…
+                the hook `./no-such-guard (~/.claude/settings.json:1)` is broken (it ended with exit code 127: bash: line 1: ./no-such-guard: No such file or directory), so the call was not run; nobody denied it, and trying again helps only once the hook is mended.
+        "#]],
     );
 }
 
@@ -78,6 +80,42 @@ fn a_broken_hook_after_a_call_is_told() {
         done
           > Bash: touch made
         heeler: the PostToolUse hook `exit 1 (~/.claude/settings.json:1)` is broken: it ended with exit code 1
+    "#]],
+    );
+}
+
+#[test]
+fn a_broken_hook_at_the_end_is_told() {
+    check(
+        "SessionEnd",
+        "exit 1",
+        expect![[r#"
+        exit 0, ran: true
+        done
+          > Bash: touch made
+        heeler: the SessionEnd hook `exit 1 (~/.claude/settings.json:1)` is broken: it ended with exit code 1
+    "#]],
+    );
+    let world = World::new();
+    set(&world, "SessionEnd", "exit 1");
+    let output =
+        world.exec(SCRIPT, &["--permission-mode", "bypass", "--json", "go"]).run().exits(0);
+    let ends = output.of_type("hook_finished");
+    assert_eq!(ends[0]["end"]["broken"]["why"], "it ended with exit code 1");
+    assert_eq!(output.terminal()["answer"], "done");
+}
+
+#[test]
+fn the_reason_of_a_denial_is_told_whole() {
+    let reason = "the deploy folder is frozen until the release of next week, so ask Mary before you touch it";
+    check(
+        "PreToolUse",
+        &format!("echo {reason} >&2; exit 2"),
+        expect![[r#"
+        exit 0, ran: false
+        done
+          ! Bash: Not allowed: the hook `echo the deploy folder is frozen until the release of ne…
+            the hook `echo the deploy folder is frozen until the release of next week, so ask Mary be… (~/.claude/settings.json:1)` denies it: the deploy folder is frozen until the release of next week, so ask Mary before you touch it.
     "#]],
     );
 }

@@ -93,8 +93,8 @@ fn after_five_wrong_answers_there_is_none() {
         6,
         expect![""],
         expect![[r#"
-        heeler: the model gave no answer that fits sum.json in 5 attempts: invalid input for submit: the input: Additional properties are not allowed ('x'…
-        heeler: go on with `heeler exec --resume ID PROMPT`"#]],
+            heeler: the model gave no answer that fits sum.json in 5 attempts: invalid input for submit: the input: Additional properties are not allowed ('x' was unexpected); the input: "cents" is a required property. Nothing was run; call it again with a corrected input
+            heeler: go on with `heeler exec --resume ID PROMPT`"#]],
     );
     check(
         "[script]\nloop = true\n[[reply]]\ntext = \"I will not.\"",

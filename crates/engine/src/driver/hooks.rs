@@ -101,7 +101,10 @@ impl Driver {
             tokio::select! {
                 biased;
                 _ = &mut told => break,
-                () = &mut over => break,
+                () = &mut over => {
+                    asker.tell(stopped_at_the_end());
+                    break;
+                }
                 // Who asks whether somebody has the session open is answered: its lease is not
                 // given back yet. All else comes too late, and is told so when it is.
                 Some(command) = self.commands.recv() => match *command {
@@ -152,6 +155,14 @@ impl Driver {
             None => Box::pin(std::future::pending()),
         }
     }
+}
+
+/// What is told of hooks that would hold up the end.
+fn stopped_at_the_end() -> String {
+    let seconds = SESSION_END_MILLIS_MAX / 1000;
+    format!(
+        "the SessionEnd hooks were stopped after {seconds} s; a session waits no longer at its end"
+    )
 }
 
 /// What a call is looked up in.

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use expect_test::{Expect, expect};
 use heeler_core::{
-    BoxFuture, Clock, HookEvent, HookMoment, HookOutcome, HookRequest, Hooks, Input, SteeringId,
-    TurnOutcome,
+    BoxFuture, Clock, Event, HookEvent, HookMoment, HookOutcome, HookRequest, Hooks, Input,
+    SteeringId, TurnOutcome,
 };
-use heeler_engine::{Parts, Session};
+use heeler_engine::{Parts, Seen, Session};
 
 use crate::common::{Case, broken, check, denies, hook, nothing, settled, stage_with, virtually};
 
@@ -198,7 +198,21 @@ fn the_end_is_told_and_not_waited_for() {
         stage.say("hi").await;
         let clock = stage.clock.clone();
         let began = clock.now();
+        let (_, mut cursor) = stage.session.subscribe();
         stage.close().await;
+        let seen = std::iter::from_fn(|| cursor.try_next());
+        let notices: Vec<String> = seen
+            .filter_map(|seen| match seen {
+                Seen::Event(envelope) => match &envelope.event {
+                    Event::Notice { text } => Some(text.clone()),
+                    _ => None,
+                },
+                Seen::Resync(_) => None,
+            })
+            .collect();
+        let expected =
+            "the SessionEnd hooks were stopped after 5 s; a session waits no longer at its end";
+        assert_eq!(notices, [expected]);
         assert_eq!(*told.lock().unwrap(), [HookMoment::SessionEnd]);
         assert_eq!(clock.now().since(began), 5_000);
     });

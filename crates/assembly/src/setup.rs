@@ -176,6 +176,7 @@ impl Setup {
             bash.warm(&self.workspace);
         }
         parts.fallback = others;
+        parts.result_chars_max = context.result_chars_max;
         let tools = registry(bash, web);
         parts.tools = tools.toolset();
         parts.tool_source = Some(tools);

@@ -288,6 +288,10 @@ impl StateView {
     }
 }
 
+/// How the key of a [`StateChange`] begins that says which content of a file the model was shown. A
+/// result that is cut to its bound brings no such change: nobody saw what was cut out.
+pub const SHOWN_KEY_PREFIX: &str = "file:";
+
 /// A change of a session's typed state, journalled with the result that brought it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateChange {

@@ -30,9 +30,9 @@ pub use keys::{
     ATTRIBUTION, AUTO_COMPACT, Attribution, CALLS, CALLS_AT_ONCE, CHARS_PER_TOKEN, CONTEXT_LIMIT,
     COST, ContextPreferences, KEYS, Key, KeyStyle, KeyValue, Kind, LimitPreferences, MODEL, Merge,
     ModelPreferences, NOTES_ENABLED, NOTES_FILE_BYTES, NOTES_NAMES, NOTES_TOTAL_BYTES,
-    NotePreferences, OUTPUT_MAX, Preferences, REPEATS, ROUNDS, SECONDS, Scope, StatusField, TAIL,
-    THINKING, TOKENS, TUI_BELL, TUI_KEYS, TUI_PLAIN, TUI_STATUS, TUI_THEME, TuiPreferences, schema,
-    template,
+    NotePreferences, OUTPUT_MAX, Preferences, REPEATS, RESULT_CHARS, ROUNDS, SECONDS, Scope,
+    StatusField, TAIL, THINKING, TOKENS, TUI_BELL, TUI_KEYS, TUI_PLAIN, TUI_STATUS, TUI_THEME,
+    TuiPreferences, schema, template,
 };
 pub use layer::{
     Confinement, Example, FALLBACKS_MAX, HOOK_TIMEOUT_SECONDS_MAX, HOOKS_MAX, HookSetting, Layer,

@@ -7,7 +7,7 @@
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 
-use heeler_core::{BoxFuture, ToolContext, ToolError, ToolOutput};
+use heeler_core::{BoxFuture, SHOWN_KEY_PREFIX, ToolContext, ToolError, ToolOutput};
 use sha2::{Digest as _, Sha256};
 
 use crate::blocking::blocking;
@@ -217,5 +217,5 @@ pub(crate) fn hexadecimal(hasher: Sha256) -> String {
 /// The state key of a file. It is made of the real path, so a file read under one name may be
 /// written under another.
 fn key(place: &Place) -> String {
-    format!("file:{}", place.real().display())
+    format!("{SHOWN_KEY_PREFIX}{}", place.real().display())
 }

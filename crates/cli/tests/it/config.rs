@@ -36,6 +36,7 @@ fn what_holds_is_listed_with_where_it_is_set() {
         model.output_max = 32000  (default)
         context.chars_per_token = 4  (default)
         context.tail = 8  (default)
+        context.result_chars = 200000  (default)
         context.auto_compact = true  (default)
         limits.rounds = 20  (~/home/settings.toml:2)
         limits.calls = 9  (.heeler/settings.toml:3)
@@ -64,7 +65,7 @@ fn what_holds_is_listed_with_where_it_is_set() {
         &["config", "list", "--json"],
         expect![[r#"
             exit 0
-            {"v":1,"settings":[{"key":"model.output_max","value":"32000","source":"default"},{"key":"context.chars_per_token","value":"4","source":"default"},{"key":"context.tail","value":"8","source":"default"},{"key":"context.auto_compact","value":"true","source":"default"},{"key":"limits.rounds","value":"20","source":"~/home/settings.toml:2"},{"key":"limits.calls","value":"9","source":".heeler/settings.toml:3"},{"key":"limits.tokens","value":"0","source":"default"},{"key":"limits.cost","value":"0","source":"default"},{"key":"limits.seconds","value":"0","source":"default"},{"key":"limits.repeats","value":"5","source":"default"},{"key":"limits.calls_at_once","value":"32","source":"default"},{"key":"notes.enabled","value":"true","source":"default"},{"key":"notes.names","value":"[\"AGENTS.md\", \"CLAUDE.md\", \".heeler.md\"]","source":"default"},{"key":"notes.file_bytes","value":"32768","source":"default"},{"key":"notes.total_bytes","value":"65536","source":"default"},{"key":"attribution","value":"true","source":"default"},{"key":"tui.theme","value":"\"auto\"","source":"default"},{"key":"tui.keys","value":"\"vim\"","source":"~/home/settings.toml:4"},{"key":"tui.plain","value":"false","source":"default"},{"key":"tui.bell","value":"true","source":"default"},{"key":"tui.status","value":"[\"model\", \"mode\", \"context\", \"cost\", \"cache\", \"branch\", \"confinement\"]","source":"default"}],"passed_over":["~/home/settings.toml:5: `tui.plain` has to be true or false"],"mistakes":[]}
+            {"v":1,"settings":[{"key":"model.output_max","value":"32000","source":"default"},{"key":"context.chars_per_token","value":"4","source":"default"},{"key":"context.tail","value":"8","source":"default"},{"key":"context.result_chars","value":"200000","source":"default"},{"key":"context.auto_compact","value":"true","source":"default"},{"key":"limits.rounds","value":"20","source":"~/home/settings.toml:2"},{"key":"limits.calls","value":"9","source":".heeler/settings.toml:3"},{"key":"limits.tokens","value":"0","source":"default"},{"key":"limits.cost","value":"0","source":"default"},{"key":"limits.seconds","value":"0","source":"default"},{"key":"limits.repeats","value":"5","source":"default"},{"key":"limits.calls_at_once","value":"32","source":"default"},{"key":"notes.enabled","value":"true","source":"default"},{"key":"notes.names","value":"[\"AGENTS.md\", \"CLAUDE.md\", \".heeler.md\"]","source":"default"},{"key":"notes.file_bytes","value":"32768","source":"default"},{"key":"notes.total_bytes","value":"65536","source":"default"},{"key":"attribution","value":"true","source":"default"},{"key":"tui.theme","value":"\"auto\"","source":"default"},{"key":"tui.keys","value":"\"vim\"","source":"~/home/settings.toml:4"},{"key":"tui.plain","value":"false","source":"default"},{"key":"tui.bell","value":"true","source":"default"},{"key":"tui.status","value":"[\"model\", \"mode\", \"context\", \"cost\", \"cache\", \"branch\", \"confinement\"]","source":"default"}],"passed_over":["~/home/settings.toml:5: `tui.plain` has to be true or false"],"mistakes":[]}
         "#]],
     );
 }
@@ -300,6 +301,7 @@ fn of_a_broken_file_all_is_shown_that_can_be_read() {
         model.output_max = 32000  (default)
         context.chars_per_token = 4  (default)
         context.tail = 8  (default)
+        context.result_chars = 200000  (default)
         context.auto_compact = true  (default)
         limits.rounds = 5  (.heeler/settings.toml:2)
         limits.calls = 0  (default)

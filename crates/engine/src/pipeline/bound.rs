@@ -1,6 +1,6 @@
 //! Bounds what a result puts into the history; the rest goes where the model can read it.
 
-use heeler_core::{Block, CallId, SessionId, Spill, ToolOutput, truncate_chars};
+use heeler_core::{Block, CallId, SHOWN_KEY_PREFIX, SessionId, Spill, ToolOutput, truncate_chars};
 
 /// The most changes of the session's state in one result.
 const STATE_CHANGES_MAX: usize = 256;
@@ -34,6 +34,7 @@ pub(super) fn bound(
     if chars <= chars_max {
         return;
     }
+    output.state.retain(|change| !change.key.starts_with(SHOWN_KEY_PREFIX));
     let whole = output.text_content();
     let path = spill.and_then(|spill| spill.write(session, call, &whole).ok());
     let place = match &path {
@@ -79,6 +80,20 @@ mod tests {
         let mut short = ToolOutput::text("12345678");
         bound(&mut short, 8, None, &session, call);
         assert_eq!(short, ToolOutput::text("12345678"));
+    }
+
+    #[test]
+    fn of_what_is_cut_no_file_counts_as_shown() {
+        let session = "s".parse().unwrap();
+        let call = CallId { turn: 1, round: 1, index: 0 };
+        for (chars_max, expected) in [(10, &["file:/a", "todo"][..]), (9, &["todo"])] {
+            let mut output = ToolOutput::text("0123456789")
+                .with_state(format!("{SHOWN_KEY_PREFIX}/a"), &"hash")
+                .with_state("todo", &"items");
+            bound(&mut output, chars_max, None, &session, call);
+            let kept: Vec<&str> = output.state.iter().map(|change| change.key.as_str()).collect();
+            assert_eq!(kept, expected);
+        }
     }
 
     #[test]

@@ -6,7 +6,8 @@ use super::value::KeyValue;
 use super::{
     ATTRIBUTION, AUTO_COMPACT, CALLS, CALLS_AT_ONCE, CHARS_PER_TOKEN, CONTEXT_LIMIT, COST, Key,
     MODEL, NOTES_ENABLED, NOTES_FILE_BYTES, NOTES_NAMES, NOTES_TOTAL_BYTES, OUTPUT_MAX, REPEATS,
-    ROUNDS, SECONDS, TAIL, THINKING, TOKENS, TUI_BELL, TUI_KEYS, TUI_PLAIN, TUI_STATUS, TUI_THEME,
+    RESULT_CHARS, ROUNDS, SECONDS, TAIL, THINKING, TOKENS, TUI_BELL, TUI_KEYS, TUI_PLAIN,
+    TUI_STATUS, TUI_THEME,
 };
 use crate::loaded::Loaded;
 
@@ -45,6 +46,8 @@ pub struct ContextPreferences {
     pub estimate: EstimateSettings,
     /// When the conversation is summarized.
     pub compaction: CompactionSettings,
+    /// The most characters of a tool's result.
+    pub result_chars_max: usize,
 }
 
 /// When a turn ends whatever the model wants; what is `None` is not said.
@@ -166,7 +169,7 @@ impl Loaded {
     #[must_use]
     pub fn preferences(&self) -> Preferences {
         let small = |key| u32::try_from(self.number(key).unwrap_or_default()).unwrap_or(u32::MAX);
-        let bytes =
+        let size =
             |key| usize::try_from(self.number(key).unwrap_or_default()).unwrap_or(usize::MAX);
         Preferences {
             model: ModelPreferences {
@@ -183,13 +186,14 @@ impl Loaded {
                     automatic: self.switch(&AUTO_COMPACT),
                     keep_tail: small(&TAIL),
                 },
+                result_chars_max: size(&RESULT_CHARS),
             },
             limits: self.limits(),
             notes: NotePreferences {
                 enabled: self.switch(&NOTES_ENABLED),
                 names: self.list(&NOTES_NAMES),
-                file_bytes: bytes(&NOTES_FILE_BYTES),
-                total_bytes: bytes(&NOTES_TOTAL_BYTES),
+                file_bytes: size(&NOTES_FILE_BYTES),
+                total_bytes: size(&NOTES_TOTAL_BYTES),
             },
             attribution: self.attribution(),
             tui: self.tui(),

@@ -88,6 +88,13 @@ pub const TAIL: Key = key(
     "8",
     "how many of the newest messages a compaction leaves as they are",
 );
+/// `context.result_chars`.
+pub const RESULT_CHARS: Key = key(
+    "context.result_chars",
+    Kind::Number { min: 10_000, max: 200_000, unit: "characters" },
+    "200000",
+    "the most characters of a tool's result that the model is given; all of it is in a file then",
+);
 /// `context.auto_compact`.
 pub const AUTO_COMPACT: Key = Key {
     variables: &["HEELER_AUTO_COMPACT"],
@@ -225,7 +232,7 @@ pub const TUI_STATUS: Key = key(
 );
 
 /// Every key there is.
-pub const KEYS: [&Key; 41] = [
+pub const KEYS: [&Key; 42] = [
     &DENY,
     &ASK,
     &ALLOW,
@@ -249,6 +256,7 @@ pub const KEYS: [&Key; 41] = [
     &CHARS_PER_TOKEN,
     &CONTEXT_LIMIT,
     &TAIL,
+    &RESULT_CHARS,
     &AUTO_COMPACT,
     &ROUNDS,
     &CALLS,

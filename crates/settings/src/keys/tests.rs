@@ -114,6 +114,7 @@ fn every_key_of_the_table_changes_the_preferences() {
     let others = [
         ("model.default", "'a/b'"),
         ("model.thinking", "'low'"),
+        ("context.result_chars", "10_000"),
         ("context.auto_compact", "false"),
         ("notes.enabled", "false"),
         ("notes.names", "['A.md']"),

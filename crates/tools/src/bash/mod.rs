@@ -144,7 +144,7 @@ impl Bash {
                 child.map_err(for_model)?
             }
             () = context.cancel.cancelled() => {
-                return Ok(ToolOutput::error("[cancelled before it started]"));
+                return Ok(ToolOutput::error("[cancelled as it was started: it was stopped]"));
             }
         };
         let mut output = child.take_output();

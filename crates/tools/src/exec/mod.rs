@@ -185,12 +185,12 @@ impl Exec {
             false => self.sessions.has_room(&owner).map(|()| None)?,
         };
         let process = self.process(&context, &input, command, &variables)?;
-        let child = tokio::select! {
-            child = self.commands.launcher.run(&process) => {
-                child.map_err(|error| error.to_string())?
-            }
-            () = context.cancel.cancelled() => return Err("cancelled before it started".to_owned()),
-        };
+        if context.cancel.is_cancelled() {
+            return Err("cancelled before it started".to_owned());
+        }
+        // Not given up half-way: nobody could tell then whether it had begun.
+        let child =
+            self.commands.launcher.run(&process).await.map_err(|error| error.to_string())?;
         let setup = Setup::new(input.cwd.as_deref(), &variables);
         let has_terminal = input.pty == Some(true);
         let runs = Runs { is_confined: context.confined, has_terminal };

@@ -187,7 +187,7 @@ pub(super) async fn run(
         child = commands.launcher.run(&command) => {
             child.map_err(|error| ToolError::for_model(error.to_string()))?
         }
-        () = context.cancel.cancelled() => return Err(ToolError::for_model("cancelled before it started")),
+        () = context.cancel.cancelled() => return Err(ToolError::for_model("cancelled as it was started: it was stopped")),
     };
     let ended = tokio::select! {
         ended = follow(context, &mut child) => ended,

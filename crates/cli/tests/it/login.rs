@@ -217,3 +217,12 @@ fn a_kept_key_reaches_no_command_no_journal_and_no_result() {
         assert!(!text.contains(KEY), "{text}");
     }
 }
+
+#[test]
+fn a_key_that_no_file_may_hold_is_told() {
+    let world = World::new();
+    let login = world.heeler(&["login", "anthropic", "--file"]).stdin(KEY);
+    let output = login.run_in("bash", &["-c", "ulimit -f 0; exec \"$@\"", "bash"]).exits(2);
+    assert!(output.stderr.contains("File too large"), "{}", output.stderr);
+    assert!(!output.stderr.contains(KEY));
+}

@@ -66,7 +66,7 @@ fn what_is_piped_in_stands_behind_the_prompt() {
     expect![[r#"
         [1] user: from the line
 
-        [1] user: Piped in on stdin:
+        user: Piped in on stdin:
 
             from
             the pipe"#]]

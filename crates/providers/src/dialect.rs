@@ -159,7 +159,7 @@ impl AnyLink {
             decoder,
             form: Form::Unknown,
             sizes: Sizes::default(),
-            request,
+            request: Some(request),
             ready,
             failed: None,
         }))
@@ -216,8 +216,9 @@ struct Reading {
     decoder: Box<dyn Decode>,
     form: Form,
     sizes: Sizes,
-    /// What was asked, for a server that does not tell how much that was.
-    request: Box<ModelRequest>,
+    /// What was asked, for a server that does not tell how much that was; gone with the end of the
+    /// answer, since whoever hears of it adds to the messages that they share.
+    request: Option<Box<ModelRequest>>,
     ready: VecDeque<ModelEvent>,
     /// What ended the answer, told after the events that came before it.
     failed: Option<ProviderError>,
@@ -278,8 +279,10 @@ impl Reading {
             let mut read_bytes = 0;
             self.failed = self.read(&mut read_bytes).await.err();
             self.decoder.publish(&mut self.ready);
-            if let Some(ModelEvent::Finished(reply)) = self.ready.back_mut() {
-                reply.usage = estimated::usage(&self.request, reply);
+            if let Some(ModelEvent::Finished(reply)) = self.ready.back_mut()
+                && let Some(request) = self.request.take()
+            {
+                reply.usage = estimated::usage(&request, reply);
             }
             if self.failed.is_none() {
                 let limit = self.link.transport.lull_max(self.decoder.is_settled());

@@ -58,6 +58,10 @@ pub(crate) fn find(text: &str, ends: Ends, values: &[Value]) -> Vec<Found> {
 
 /// How many bytes of the beginning of a value, not all of it, a text ends with.
 fn begun_at_end(text: &str, value: &str) -> Option<usize> {
+    // A text may have a mark every few bytes.
+    if !value.as_bytes().contains(text.as_bytes().last()?) {
+        return None;
+    }
     let shortest = value.char_indices().nth(PART_CHARS_MIN)?.0;
     let lengths = value.char_indices().map(|(at, _)| at).filter(|at| *at >= shortest);
     lengths.rev().find(|at| text.ends_with(&value[..*at]))
@@ -65,6 +69,9 @@ fn begun_at_end(text: &str, value: &str) -> Option<usize> {
 
 /// How many bytes of the end of a value, not all of it, a text starts with.
 fn ended_at_start(text: &str, value: &str) -> Option<usize> {
+    if !value.as_bytes().contains(text.as_bytes().first()?) {
+        return None;
+    }
     let longest_start = value.char_indices().rev().nth(PART_CHARS_MIN - 1)?.0;
     let starts =
         value.char_indices().map(|(at, _)| at).filter(|at| (1..=longest_start).contains(at));

@@ -152,9 +152,7 @@ impl Finish {
 
     /// With the answer as a schema wants it.
     pub(super) fn structured(mut self, wanted: &Wanted) -> Self {
-        // Who gives up has the turn cancelled: what ended otherwise ended for its own reason.
-        let gave_up = self.outcome == TurnOutcome::Cancelled && wanted.gave_up();
-        let is_over = self.outcome == TurnOutcome::Done || gave_up;
+        let is_over = self.outcome == TurnOutcome::Done || wanted.ended(&self.outcome);
         self.structured = match wanted.answer(self.turn, &self.answer) {
             _ if !is_over => Structured::Absent,
             Ok(answer) => {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use heeler::{InputSchema, Submission};
-use heeler_core::{Block, Event, Message, RawJson, truncate_chars};
+use heeler_core::{Block, Event, LimitKind, Message, RawJson, TurnOutcome, truncate_chars};
 use heeler_engine::{Parts, Seen, Session};
 
 /// The longest schema, in bytes: it goes with every request.
@@ -27,6 +27,8 @@ pub(super) struct Wanted {
     /// The calls of this turn that gave answers, by the ids that their results have.
     calls: BTreeSet<String>,
     gave_up: bool,
+    /// Whether the last call that failed was one that gave an answer.
+    is_last_failure: bool,
     /// Whether this run was told to stop.
     is_stopped: bool,
 }
@@ -60,6 +62,7 @@ impl Wanted {
             last: String::new(),
             calls: BTreeSet::new(),
             gave_up: false,
+            is_last_failure: false,
             is_stopped: false,
         })
     }
@@ -91,9 +94,14 @@ impl Wanted {
                 self.last.clear();
                 self.calls.clear();
                 self.gave_up = false;
+                self.is_last_failure = false;
             }
             Event::Message { message } => self.hears(message),
-            Event::CallFinished { name, is_error: true, summary, .. } if *name == self.name => {
+            Event::CallFinished { name, is_error: true, summary, .. } => {
+                self.is_last_failure = *name == self.name;
+                if !self.is_last_failure {
+                    return false;
+                }
                 self.failed += 1;
                 self.last.clone_from(summary);
                 if self.failed == ATTEMPTS_MAX {
@@ -128,9 +136,15 @@ impl Wanted {
         self.is_stopped = true;
     }
 
-    /// The model was stopped since it answered wrongly too often.
-    pub(super) fn gave_up(&self) -> bool {
-        self.gave_up && !self.is_stopped
+    /// Whether a turn ended like this since the model answered wrongly too often: it was stopped for it,
+    /// or insisted on one wrong answer until the limit on repeated calls. What ended otherwise ended for
+    /// its own reason.
+    pub(super) fn ended(&self, outcome: &TurnOutcome) -> bool {
+        match outcome {
+            TurnOutcome::Cancelled => self.gave_up && !self.is_stopped,
+            TurnOutcome::Limit { limit: LimitKind::Repeats } => self.is_last_failure,
+            _ => false,
+        }
     }
 
     /// The answer of a turn that ended with this text.
@@ -143,8 +157,9 @@ impl Wanted {
             match &*self.last {
                 "" => format!("the model gave no answer that fits {file}: {why}"),
                 last => {
+                    let attempts = if self.failed == 1 { "attempt" } else { "attempts" };
                     format!(
-                        "the model gave no answer that fits {file} in {} attempts: {last}",
+                        "the model gave no answer that fits {file} in {} {attempts}: {last}",
                         self.failed
                     )
                 }

@@ -96,6 +96,15 @@ fn after_five_wrong_answers_there_is_none() {
             heeler: the model gave no answer that fits sum.json in 5 attempts: invalid input for submit: the input: Additional properties are not allowed ('x' was unexpected); the input: "cents" is a required property. Nothing was run; call it again with a corrected input
             heeler: go on with `heeler exec --resume ID PROMPT`"#]],
     );
+    // One that insists on the same answer is ended by the limit on repeated calls.
+    check(
+        "[script]\nloop = true\n[[reply]]\nblocks = [{ call = \"submit\", input = { cents = 0 } }]",
+        6,
+        expect![""],
+        expect![[r#"
+            heeler: the model gave no answer that fits sum.json in 5 attempts: invalid input for submit: `/cents`: 0 is less than the minimum of 1. Nothing was run; call it again with a corrected input
+            heeler: go on with `heeler exec --resume ID PROMPT`"#]],
+    );
     check(
         "[script]\nloop = true\n[[reply]]\ntext = \"I will not.\"",
         6,
@@ -113,6 +122,26 @@ fn after_five_wrong_answers_there_is_none() {
         heeler: the model refused to go on
         heeler: go on with `heeler exec --resume ID PROMPT`"#]],
     );
+}
+
+/// A lower limit on repeated calls ends it sooner, and one that other calls reach is a limit.
+#[test]
+fn a_limit_on_repeated_calls_counts_as_what_was_repeated() {
+    let world = world();
+    let looped = "[script]\nloop = true\n[[reply]]\n";
+    let wrong = "{ call = \"submit\", input = { cents = 0 } }";
+    let other = "{ call = \"Read\", input = { file_path = \"absent\" } }";
+    for (repeats, calls, code, told) in [
+        (2, wrong, 6, "in 2 attempts: "),
+        (3, wrong, 6, "in 3 attempts: "),
+        (3, other, 4, "the limit of repeated failing calls is reached"),
+    ] {
+        world.write("home/settings.toml", format!("[limits]\nrepeats = {repeats}\n"));
+        let arguments = ["--output-schema", "sum.json", "the sum?"];
+        let script = format!("{looped}blocks = [{calls}]");
+        let output = world.exec(&script, &arguments).run().exits(code);
+        assert!(output.stderr.contains(told), "{}", output.stderr);
+    }
 }
 
 /// What a hook refuses at the end is put right by the answer after it.

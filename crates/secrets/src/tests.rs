@@ -97,9 +97,15 @@ fn a_part_of_a_value_beside_a_cut_is_taken_out() {
         }
     }
     // No mark, and what stands beside one by chance.
-    for text in
-        ["a h0rse-b", "h0rse-b [... not in\none line]", "h0r and [...] ples", "h0r [...] ple"]
-    {
+    for text in [
+        "a h0rse-b",
+        "h0rse-b [... not in\none line]",
+        "h0r and [...] ples",
+        "h0r [...] ple",
+        // Of the bytes of a mark.
+        "h0rse-b\u{2000}taple",
+        "h0rse-b]taple",
+    ] {
         assert_eq!(secrets.redact(text), text);
     }
 }

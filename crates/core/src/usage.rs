@@ -27,6 +27,9 @@ pub struct Usage {
     /// prices whom it asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub charged: Option<Cost>,
+    /// Whether some of it is an estimate, since a server told nothing of what it used.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_estimated: bool,
 }
 
 impl Usage {
@@ -48,9 +51,13 @@ impl Usage {
         self.input.saturating_add(self.cache_write).saturating_add(self.cache_read)
     }
 
-    /// How much of the input was read from the cache, in whole percent; `None` without input.
+    /// How much of the input was read from the cache, in whole percent; `None` without input,
+    /// and where nobody told it.
     #[must_use]
     pub fn cache_hit_percent(&self) -> Option<u64> {
+        if self.is_estimated {
+            return None;
+        }
         let (read, total) = (u128::from(self.cache_read), u128::from(self.input_total()));
         u64::try_from((read * 100).checked_div(total)?).ok()
     }
@@ -72,6 +79,7 @@ impl AddAssign for Usage {
         if let Some(more) = other.charged {
             *self.charged.get_or_insert_default() += more;
         }
+        self.is_estimated |= other.is_estimated;
     }
 }
 
@@ -167,6 +175,8 @@ pub struct Bill {
     pub cost: Cost,
     /// Whether there is more, which is not known.
     pub is_partial: bool,
+    /// Whether some of the tokens are an estimate.
+    pub is_estimated: bool,
 }
 
 impl Bill {
@@ -174,16 +184,18 @@ impl Bill {
     pub fn add(&mut self, usage: &Usage, cost: Option<Cost>) {
         self.cost += cost.unwrap_or_default();
         self.is_partial |= usage.is_unpriced(cost);
+        self.is_estimated |= usage.is_estimated;
     }
 }
 
 impl fmt::Display for Bill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self { is_partial: false, cost } => cost.fmt(f),
-            Self { cost: Cost(0), .. } => f.write_str("cost not known"),
-            Self { cost, .. } => write!(f, "{cost} and what is not known"),
+            Self { is_partial: false, cost, .. } => cost.fmt(f)?,
+            Self { cost: Cost(0), .. } => f.write_str("cost not known")?,
+            Self { cost, .. } => write!(f, "{cost} and what is not known")?,
         }
+        f.write_str(if self.is_estimated { " (tokens estimated)" } else { "" })
     }
 }
 
@@ -316,6 +328,10 @@ mod tests {
         assert_eq!(bill.to_string(), "cost not known");
         bill.add(&used, Some(Cost(5_000_000)));
         assert_eq!(bill.to_string(), "$0.0050 and what is not known");
+        let mut bill = Bill::default();
+        bill.add(&Usage { is_estimated: true, ..used }, Some(Cost(5_000_000)));
+        bill.add(&used, Some(Cost(0)));
+        assert_eq!(bill.to_string(), "$0.0050 (tokens estimated)");
     }
 
     #[test]
@@ -343,11 +359,15 @@ mod tests {
             cache_read: 8 * times,
             reasoning: times,
             charged: None,
+            is_estimated: false,
         };
         let (mut usage, tens, sum) = (usage(1), usage(10), usage(11));
         assert_eq!((usage.input_total(), usage.total()), (13, 15));
         usage += tens;
         assert_eq!(usage, sum);
+        usage += Usage { is_estimated: true, ..Usage::default() };
+        usage += tens;
+        assert!(usage.is_estimated);
         usage += Usage { input: u64::MAX, ..Usage::default() };
         assert_eq!((usage.input, usage.total()), (u64::MAX, u64::MAX));
         let mut cost = Cost::from_dollars(1.5);

@@ -107,7 +107,11 @@ impl View {
     /// Money of the session, as it is told.
     #[must_use]
     pub fn bill(&self) -> Bill {
-        Bill { cost: self.cost, is_partial: self.cost_is_partial }
+        Bill {
+            cost: self.cost,
+            is_partial: self.cost_is_partial,
+            is_estimated: self.usage.is_estimated,
+        }
     }
 
     /// Brings the view up to date with one event. Total: an event that does not fit changes
@@ -377,7 +381,10 @@ mod tests {
             cost_is_partial: true,
             reread: None,
         });
-        assert_eq!((view.usage, view.bill()), (total, Bill { cost: Cost(7), is_partial: true }));
+        assert_eq!(
+            (view.usage, view.bill()),
+            (total, Bill { cost: Cost(7), is_partial: true, is_estimated: false })
+        );
     }
 
     #[test]

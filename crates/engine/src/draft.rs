@@ -88,11 +88,6 @@ impl Draft {
         }
     }
 
-    /// Tokens known to be used so far.
-    pub(crate) fn usage(&self) -> Usage {
-        self.usage
-    }
-
     /// The calls that are whole, up to the first place where something is missing that may be a
     /// call: each stands where it will stand in the reply.
     pub(crate) fn leading_calls(&self) -> impl Iterator<Item = &ToolUse> {

@@ -8,6 +8,7 @@ use heeler_core::{
     Provider, ProviderError, Record, Reply, Seq, StopReason, Usage,
 };
 use heeler_turn::State;
+use heeler_turn::estimate::CharacterEstimate;
 use heeler_turn::replay::{Divergence, Replay};
 use heeler_turn::retry;
 use serde_json::{Value, json};
@@ -80,7 +81,8 @@ impl ReplayModel {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let entropy: Arc<dyn Entropy> = Arc::new(OsEntropy::default());
         let retry = retry::Policy::default();
-        Self { settings, question: Question { provider, clock, entropy, retry } }
+        let estimate = Arc::new(CharacterEstimate::new(0));
+        Self { settings, question: Question { provider, clock, entropy, retry, estimate } }
     }
 
     /// The same with another clock and other dice, for tests.

@@ -15,7 +15,6 @@ use tokio::time::Instant;
 
 use crate::Secret;
 use crate::endpoint::Vendor;
-use crate::estimated;
 use crate::failure::too_long;
 use crate::transport::page::BYTE_ORDER_MARK;
 use crate::transport::{Answer, Failure, Refusal, Transport, lull, page};
@@ -143,15 +142,15 @@ impl AnyLink {
     async fn send(
         self: Arc<Self>,
         told_at: Option<&Arc<Target>>,
-        request: Box<ModelRequest>,
+        request: &ModelRequest,
     ) -> Result<Box<Reading>, ProviderError> {
         let answer = match told_at {
             Some(target) => self.transport.get(target).await,
-            None => self.transport.post(&self.target, self.dialect.encode(&request)?).await,
+            None => self.transport.post(&self.target, self.dialect.encode(request)?).await,
         };
         let asked = told_at.unwrap_or(&self.target);
         let answer = answer.map_err(|failure| self.explain(failure, asked))?;
-        let decoder = self.dialect.decoder(&request);
+        let decoder = self.dialect.decoder(request);
         let ready = VecDeque::new();
         Ok(Box::new(Reading {
             link: self,
@@ -159,7 +158,6 @@ impl AnyLink {
             decoder,
             form: Form::Unknown,
             sizes: Sizes::default(),
-            request: Some(request),
             ready,
             failed: None,
         }))
@@ -216,9 +214,6 @@ struct Reading {
     decoder: Box<dyn Decode>,
     form: Form,
     sizes: Sizes,
-    /// What was asked, for a server that does not tell how much that was; gone with the end of the
-    /// answer, since whoever hears of it adds to the messages that they share.
-    request: Option<Box<ModelRequest>>,
     ready: VecDeque<ModelEvent>,
     /// What ended the answer, told after the events that came before it.
     failed: Option<ProviderError>,
@@ -251,7 +246,7 @@ impl Step {
         let reading = match self {
             Self::Done => return None,
             Self::Send { link, told_at, request } => {
-                match link.send(told_at.as_ref(), request).await {
+                match link.send(told_at.as_ref(), &request).await {
                     Ok(reading) => reading,
                     Err(error) => return Some((Err(error), Self::Done)),
                 }
@@ -279,11 +274,6 @@ impl Reading {
             let mut read_bytes = 0;
             self.failed = self.read(&mut read_bytes).await.err();
             self.decoder.publish(&mut self.ready);
-            if let Some(ModelEvent::Finished(reply)) = self.ready.back_mut()
-                && let Some(request) = self.request.take()
-            {
-                reply.usage = estimated::usage(&request, reply);
-            }
             if self.failed.is_none() {
                 let limit = self.link.transport.lull_max(self.decoder.is_settled());
                 let is_lull = self.ready.is_empty() && since.elapsed() >= limit;

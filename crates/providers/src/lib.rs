@@ -15,7 +15,6 @@ pub mod chat;
 mod declared;
 mod dialect;
 mod endpoint;
-mod estimated;
 mod failure;
 mod input;
 mod json;

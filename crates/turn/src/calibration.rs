@@ -39,6 +39,9 @@ impl Calibration {
     /// Takes in what one request was estimated at, before any calibration, and what the provider
     /// counted. The first sample counts whole; what cannot be meant is ignored.
     pub fn learn(&mut self, estimated: u64, usage: &Usage) {
+        if usage.is_estimated {
+            return;
+        }
         let real = usage.input_total();
         if estimated < ESTIMATED_TOKENS_MIN || real < REAL_TOKENS_MIN {
             return;
@@ -113,6 +116,13 @@ mod tests {
             let samples = learned(&[(estimated, real)]).1;
             assert_eq!(samples == 1, counts, "{estimated} estimated, {real} real");
         }
+    }
+
+    #[test]
+    fn nothing_is_learned_from_an_estimate() {
+        let mut calibration = Calibration::default();
+        calibration.learn(100, &Usage { input: 200, is_estimated: true, ..Usage::default() });
+        assert_eq!(calibration, Calibration::default());
     }
 
     #[test]

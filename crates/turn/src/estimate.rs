@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use heeler_core::{Block, Message, ProviderItem, ToolDefinition};
+use heeler_core::{Block, Message, ModelRequest, ProviderItem, ToolDefinition, Usage};
 
 /// What an image weighs, in tokens: providers charge about this for a full-sized one.
 const IMAGE_TOKENS: u64 = 1600;
@@ -116,6 +116,42 @@ pub fn weigh_tools(
     own + provider_tools.iter().map(|item| estimate.weigh(item.json.get())).sum::<u64>()
 }
 
+/// What a request and its answer used: what was told of it, and an estimate where that is nothing.
+/// Limits on tokens and money would count it as nothing, too.
+#[must_use]
+pub fn usage(
+    estimate: &dyn TokenEstimate,
+    told: Usage,
+    request: &ModelRequest,
+    answer: &[Block],
+) -> Usage {
+    let read = || {
+        let said = request.messages.iter();
+        let said = said.map(|message| weigh_message(estimate, &message.message));
+        let tools = weigh_tools(estimate, &request.tools, &request.provider_tools);
+        estimate.tokens(estimate.weigh(&request.system) + tools + said.sum::<u64>())
+    };
+    fill_in(told, read, || estimate.tokens(weigh_blocks(estimate, answer)))
+}
+
+/// Estimates what was not told. No model reads nothing.
+pub(crate) fn fill_in(
+    told: Usage,
+    read: impl FnOnce() -> u64,
+    written: impl FnOnce() -> u64,
+) -> Usage {
+    let mut usage = told;
+    if told.input_total() == 0 {
+        usage.input = read().max(1);
+        usage.is_estimated = true;
+    }
+    if told.output == 0 {
+        usage.output = written();
+        usage.is_estimated |= usage.output > 0;
+    }
+    usage
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,5 +211,41 @@ mod tests {
         let raw = ToolDefinition { raw: Some(item.clone()), ..tool.clone() };
         assert_eq!(weigh(std::slice::from_ref(&tool), &[]), 13);
         assert_eq!(weigh(&[raw, tool], &[item.clone(), item]), 7 + 13 + 14);
+    }
+
+    #[test]
+    fn what_nobody_tells_is_estimated() {
+        use heeler_core::{Cost, Parameters, RawJson, RequestMessage, RequestMessages};
+
+        let mut messages = RequestMessages::default();
+        messages.push(Arc::new(RequestMessage::new(Message::user("0123456789".repeat(4)))));
+        let schema = RawJson::parse(r#"{"type": "object"}"#).unwrap();
+        let request = ModelRequest {
+            model: "m".into(),
+            system: "You are it.".into(),
+            tools: Arc::from([ToolDefinition::new("read", "Reads.", schema)]),
+            provider_tools: Arc::default(),
+            messages,
+            stable: 0,
+            output_max: 100,
+            parameters: Parameters::default(),
+            epoch: 1,
+        };
+        let none = Usage::default();
+        // 11 characters of the prompt, 28 of the tool, 40 of the message.
+        for (answer, told, expected) in [
+            ("I say so.", none, (19, 2, true)),
+            ("", none, (19, 0, true)),
+            ("I say so.", Usage { output: 7, ..none }, (19, 7, true)),
+            ("I say so.", Usage { cache_read: 5, ..none }, (5, 2, true)),
+            ("", Usage { cache_read: 5, ..none }, (5, 0, false)),
+            ("I say so.", Usage { input: 5, output: 7, ..none }, (5, 7, false)),
+            ("I say so.", Usage { charged: Some(Cost(3)), ..none }, (19, 2, true)),
+        ] {
+            let blocks = [Block::text(answer)];
+            let usage = usage(&CharacterEstimate::new(4), told, &request, &blocks);
+            let seen = (usage.input_total(), usage.output, usage.is_estimated);
+            assert_eq!((seen, usage.charged), (expected, told.charged), "{answer} {told:?}");
+        }
     }
 }

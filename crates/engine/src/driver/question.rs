@@ -7,6 +7,7 @@ use heeler_core::{
     Clock, Entropy, ModelEvent, ModelRequest, Provider, ProviderError, ProviderErrorKind, Reply,
     Usage,
 };
+use heeler_turn::estimate::{self, TokenEstimate};
 use heeler_turn::retry;
 
 /// Who is asked, and how patiently.
@@ -16,13 +17,15 @@ pub(crate) struct Question {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) retry: retry::Policy,
+    /// For answers of which nobody tells what they used.
+    pub(crate) estimate: Arc<dyn TokenEstimate>,
 }
 
 /// What came of a question.
 pub(crate) struct Answered {
     /// The whole answer. Nothing it asks for is done.
     pub(crate) reply: Result<Reply, ProviderError>,
-    /// What all attempts used, as far as it was told; those that failed are paid, too.
+    /// What all attempts used; those that failed are paid, too, as far as that was told.
     pub(crate) usage: Usage,
 }
 
@@ -33,7 +36,12 @@ impl Question {
         loop {
             let mut used = Usage::default();
             let reply = ask(self.provider.as_ref(), request.clone(), &mut used).await;
-            usage += reply.as_ref().map_or(used, |reply| reply.usage);
+            usage += match &reply {
+                Ok(Reply { usage, blocks, .. }) => {
+                    estimate::usage(self.estimate.as_ref(), *usage, &request, blocks)
+                }
+                Err(_) => used,
+            };
             let Err(error) = &reply else { return Answered { reply, usage } };
             let Some(wait) = self.retry.next_wait(attempt, error, self.entropy.next()) else {
                 return Answered { reply, usage };

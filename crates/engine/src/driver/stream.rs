@@ -130,7 +130,13 @@ impl Driver {
         let Next { wait, settings } =
             self.after_failure((turn, round, attempt), &asked.name, &error);
         let now = self.parts.clock.now();
-        let usage = draft.usage();
+        let cut = self.log.with_draft(|shown| draft.interrupted(shown));
+        let usage = match cut {
+            None => Usage::default(),
+            // What goes on elsewhere is paid once, when it is fetched.
+            Some(cut) if self.state.is_accepted() => cut.usage,
+            Some(cut) => self.state.usage(cut.usage, &cut.blocks),
+        };
         let notice = settings
             .as_deref()
             .map(|settings| answers_instead(&asked.name, settings, &error.message));
@@ -153,12 +159,13 @@ impl Driver {
         Ok(())
     }
 
-    fn replied(&self, reply: Reply) -> Option<Record> {
+    fn replied(&self, mut reply: Reply) -> Option<Record> {
         let ModelStream { id: EffectId::Model(turn, round, attempt), asked, .. } =
             self.stream.as_ref()?
         else {
             return None;
         };
+        reply.usage = self.state.usage(reply.usage, &reply.blocks);
         let (turn, round, attempt, cost) = (*turn, *round, *attempt, asked.cost(reply.usage));
         let replied = ModelReplied { turn, round, attempt, reply, cost };
         Some(Record::ModelReplied(Box::new(replied)))
@@ -189,7 +196,8 @@ impl Driver {
             // The connection is closed before anything is said of the end.
             let ModelStream { id, asked, .. } = stream;
             let kept = self.log.with_draft(|shown| draft.interrupted(shown));
-            if let (EffectId::Model(turn, round, attempt), Some(reply)) = (id, kept) {
+            if let (EffectId::Model(turn, round, attempt), Some(mut reply)) = (id, kept) {
+                reply.usage = self.state.usage(reply.usage, &reply.blocks);
                 let cost = asked.cost(reply.usage);
                 let replied = ModelReplied { turn, round, attempt, reply, cost };
                 records.push(Record::ModelReplied(Box::new(replied)));

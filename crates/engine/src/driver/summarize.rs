@@ -39,6 +39,7 @@ impl Driver {
             clock: Arc::clone(&self.parts.clock),
             entropy: Arc::clone(&self.parts.entropy),
             retry: self.patience(self.has_other_model()),
+            estimate: self.state.estimator(),
         };
         let summary = Summary { question, prices: self.state.settings.model.prices };
         let moment = HookMoment::PreCompact { cause, focus };

@@ -60,7 +60,7 @@ fn a_cancelled_stream_keeps_the_text_so_far() {
             stage(script, []).await,
             is_text,
             expect![[r#"
-                usage 10 + 0 of 10 + 0
+                usage 10 + 1 of 10 + 1
                 assistant message
                 end of turn 1: Cancelled "partial"
                 ---
@@ -92,7 +92,7 @@ fn a_cancelled_stream_keeps_whole_blocks_and_drops_unfinished_ones() {
             stage,
             is_second_input,
             expect![[r#"
-                usage 10 + 0 of 10 + 0
+                usage 10 + 5 of 10 + 5
                 assistant message
                 failed 1.1.0 [0] count 0 ms: Cancelled before it started; nothing was done.
                 user message

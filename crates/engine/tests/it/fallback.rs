@@ -126,28 +126,28 @@ fn what_a_cut_answer_showed_is_taken_back_first() {
         cut,
         &[("other/one", ANSWER)],
         expect![[r#"
-        turn 1
-        user message
-        epoch 1 First
-        attempt 1.1
-        text 0@0 "half of it"
-        usage 10 + 0 of 10 + 0, $0.0000 of $0.0000
-        attempt 1 failed, next in 500 ms: Format the answer ended without its end marker
-        attempt 1.2
-        text 0@0 "half of it"
-        usage 10 + 0 of 20 + 0, $0.0000 of $0.0000
-        attempt 2 failed, next in 1000 ms: Format the answer ended without its end marker
-        attempt 1.3
-        text 0@0 "half of it"
-        usage 10 + 0 of 30 + 0, $0.0000 of $0.0000
-        attempt 3 failed, next in 0 ms: Format the answer ended without its end marker
-        notice other/one answers from here on, since script/test cannot: the answer ended without its end marker
-        epoch 2 Model
-        attempt 1.4
-        text 0@0 "hello"
-        usage 10 + 5 of 40 + 5, $0.0000 of $0.0000
-        assistant message
-        end of turn 1: Done "hello""#]],
+            turn 1
+            user message
+            epoch 1 First
+            attempt 1.1
+            text 0@0 "half of it"
+            usage 10 + 2 of 10 + 2, $0.0000 of $0.0000
+            attempt 1 failed, next in 500 ms: Format the answer ended without its end marker
+            attempt 1.2
+            text 0@0 "half of it"
+            usage 10 + 2 of 20 + 4, $0.0000 of $0.0000
+            attempt 2 failed, next in 1000 ms: Format the answer ended without its end marker
+            attempt 1.3
+            text 0@0 "half of it"
+            usage 10 + 2 of 30 + 6, $0.0000 of $0.0000
+            attempt 3 failed, next in 0 ms: Format the answer ended without its end marker
+            notice other/one answers from here on, since script/test cannot: the answer ended without its end marker
+            epoch 2 Model
+            attempt 1.4
+            text 0@0 "hello"
+            usage 10 + 5 of 40 + 11, $0.0000 of $0.0000
+            assistant message
+            end of turn 1: Done "hello""#]],
     );
 }
 

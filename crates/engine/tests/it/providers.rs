@@ -134,15 +134,15 @@ fn a_cut_stream_takes_back_what_it_showed_and_is_tried_again() {
             epoch 1 First
             attempt 1.1
             text 0@0 "the answer is"
-            usage 10 + 0 of 10 + 0
+            usage 10 + 3 of 10 + 3
             attempt 1 failed, next in 500 ms: Format the answer ended without its end marker
             attempt 1.2
             text 0@0 "hello"
-            usage 10 + 0 of 20 + 0
+            usage 10 + 1 of 20 + 4
             attempt 2 failed, next in 1000 ms: Network the connection broke within the answer
             attempt 1.3
             text 0@0 "hello"
-            usage 10 + 5 of 30 + 5
+            usage 10 + 5 of 30 + 9
             assistant message
             end of turn 1: Done "hello"
             ---
@@ -203,11 +203,11 @@ fn what_failed_attempts_used_is_counted() {
             epoch 1 First
             attempt 1.1
             text 0@0 "half"
-            usage 100 + 0 of 100 + 0, $0.1000 of $0.1000
+            usage 100 + 1 of 100 + 1, $0.1010 of $0.1010
             attempt 1 failed, next in 500 ms: Format the answer ended without its end marker
             attempt 1.2
             text 0@0 "whole"
-            usage 100 + 60 of 200 + 60, $0.1600 of $0.2600
+            usage 100 + 60 of 200 + 61, $0.1600 of $0.2610
             assistant message
             end of turn 1: Done "whole"
             ---

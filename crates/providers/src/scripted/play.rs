@@ -194,6 +194,7 @@ fn usage(spec: UsageSpec) -> Usage {
         cache_read: spec.cache_read,
         reasoning: 0,
         charged: None,
+        is_estimated: false,
     }
 }
 

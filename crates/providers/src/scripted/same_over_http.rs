@@ -31,7 +31,7 @@ capture = { number = '(\d+)' }
 expect = { tool_result_contains = ["line 7", "line 7"] }
 text = "It is {{number}}."
 stop = "pause"
-usage = { input = 1 }
+usage = {}
 
 [[reply]]
 error = { status = 529, type = "overloaded_error", message = "busy", retry_after = 2 }
@@ -59,7 +59,7 @@ usage = { output = 1 }
 [[reply]]
 blocks = [{ call = "read", id = "c", input_raw = '{"path": "sr' }]
 stop = "max_tokens"
-usage = { input = 1 }
+usage = {}
 "#;
 
 #[tokio::test]

@@ -184,6 +184,7 @@ fn kinds(history: &[Message], message: Message, asked: ToolUse) -> [RecordedEven
         cache_read: 4,
         reasoning: 1,
         charged: Some(Cost(5)),
+        is_estimated: true,
     };
     let (tool_use_id, tool) = (asked.id, asked.name);
     [

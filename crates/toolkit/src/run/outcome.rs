@@ -48,7 +48,11 @@ impl RunResult {
     /// What the model calls cost, with whether there is more.
     #[must_use]
     pub fn bill(&self) -> Bill {
-        Bill { cost: self.cost, is_partial: self.cost_is_partial }
+        Bill {
+            cost: self.cost,
+            is_partial: self.cost_is_partial,
+            is_estimated: self.usage.is_estimated,
+        }
     }
 
     /// What came after the history that was given.

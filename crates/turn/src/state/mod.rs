@@ -407,7 +407,11 @@ impl State {
     /// Money of the session, as it is told.
     #[must_use]
     pub fn bill(&self) -> Bill {
-        Bill { cost: self.cost, is_partial: self.cost_is_partial }
+        Bill {
+            cost: self.cost,
+            is_partial: self.cost_is_partial,
+            is_estimated: self.usage.is_estimated,
+        }
     }
 
     /// What a watcher's fold over all events would give, drafts aside.

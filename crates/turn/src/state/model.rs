@@ -79,6 +79,13 @@ impl State {
         is_due.then_some(&accepted.answer)
     }
 
+    /// Whether the answer to the model call that is due or runs is made elsewhere, too, so that what is
+    /// lost of it may be fetched.
+    #[must_use]
+    pub fn is_accepted(&self) -> bool {
+        self.turn.as_ref().is_some_and(|turn| turn.accepted.is_some())
+    }
+
     pub(super) fn on_model_replied(&mut self, replied: &ModelReplied, out: &mut Announcer) {
         let usage = &replied.reply.usage;
         let reread = self.reread(usage);
@@ -120,6 +127,10 @@ impl State {
 
     /// What an answer that is the first of a later epoch read again.
     fn reread(&mut self, usage: &Usage) -> Option<Reread> {
+        // Nobody told where it was read from.
+        if usage.is_estimated {
+            return None;
+        }
         let epoch = self.epoch.as_ref()?.number;
         let (last, before) = self.last_input.replace((epoch, usage.input_total()))?;
         Reread::of(usage, before, self.settings.model.prices).filter(|_| last != epoch)

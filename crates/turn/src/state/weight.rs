@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use heeler_core::{Block, Message, Pruned, Role, Trimmed};
+use heeler_core::{Block, Message, Pruned, Role, Trimmed, Usage};
 
 use super::{QueuedInput, State};
-use crate::estimate::{self, Breakdown};
+use crate::estimate::{self, Breakdown, TokenEstimate};
 use crate::{compact, limits, prune, trim};
 
 impl State {
@@ -19,6 +19,20 @@ impl State {
     #[must_use]
     pub fn estimate_uncalibrated(&self) -> u64 {
         self.estimate.tokens(self.weight())
+    }
+
+    /// What the next request and this answer to it used: what was told of it, and an estimate where that
+    /// is nothing.
+    #[must_use]
+    pub fn usage(&self, told: Usage, answer: &[Block]) -> Usage {
+        let written = || self.tokens(estimate::weigh_blocks(self.estimate.as_ref(), answer));
+        estimate::fill_in(told, || self.estimate(), written)
+    }
+
+    /// What estimates.
+    #[must_use]
+    pub fn estimator(&self) -> Arc<dyn TokenEstimate> {
+        Arc::clone(&self.estimate)
     }
 
     /// Estimated tokens of the next request with all that waits to be delivered with it.

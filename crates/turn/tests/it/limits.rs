@@ -567,10 +567,10 @@ fn a_bill_is_partial_from_the_first_use_without_a_price_on() {
     use heeler_core::{Bill, Cost};
 
     let mut play = Play::of("user hi\nreply call read a | cost 7\ndone 0 A");
-    assert_eq!(play.state.bill(), Bill { cost: Cost(7), is_partial: false });
+    assert_eq!(play.state.bill(), Bill { cost: Cost(7), ..Bill::default() });
     play.line("reply call read b");
     play.line("done 0 B");
-    assert_eq!(play.state.bill(), Bill { cost: Cost(7), is_partial: true });
+    assert_eq!(play.state.bill(), Bill { cost: Cost(7), is_partial: true, ..Bill::default() });
     play.line("reply Done. | cost 2");
-    assert_eq!(play.state.bill(), Bill { cost: Cost(9), is_partial: true });
+    assert_eq!(play.state.bill(), Bill { cost: Cost(9), is_partial: true, ..Bill::default() });
 }

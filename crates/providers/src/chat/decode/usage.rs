@@ -23,7 +23,7 @@ impl WireUsage {
         }
         let input = prompt - cache_read - cache_write;
         let charged = self.charged().filter(|_| quirks.charges_in_dollars).map(Cost::from_dollars);
-        Usage { input, output, cache_write, cache_read, reasoning, charged }
+        Usage { input, output, cache_write, cache_read, reasoning, charged, is_estimated: false }
     }
 
     /// What was paid. With one's own key for the provider behind OpenRouter, `cost` is only what

@@ -421,6 +421,7 @@ impl Answer {
             cache_read,
             reasoning: output.reasoning_tokens.unwrap_or_default(),
             charged: None,
+            is_estimated: false,
         };
         out.push_back(ModelEvent::Usage(self.usage));
     }

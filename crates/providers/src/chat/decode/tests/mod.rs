@@ -329,7 +329,7 @@ fn show(event: &ModelEvent) -> String {
 }
 
 fn show_usage(usage: &Usage) -> String {
-    let Usage { input, output, cache_write, cache_read, reasoning, charged } = usage;
+    let Usage { input, output, cache_write, cache_read, reasoning, charged, .. } = usage;
     let charged = charged.map_or(String::new(), |cost| format!(" for {cost}"));
     format!(
         "in {input} out {output} write {cache_write} read {cache_read} think {reasoning}{charged}"

@@ -33,9 +33,14 @@ impl<T> Few<T> {
     }
 
     /// Keeps those that are `good`.
-    pub fn retain(&mut self, good: impl FnMut(&T) -> bool) {
+    pub fn retain(&mut self, mut good: impl FnMut(&T) -> bool) {
+        self.retain_mut(|item| good(item));
+    }
+
+    /// Keeps those that are `good`, changed by it.
+    pub fn retain_mut(&mut self, good: impl FnMut(&mut T) -> bool) {
         if let Some(items) = &mut self.0 {
-            items.retain(good);
+            items.retain_mut(good);
         }
     }
 

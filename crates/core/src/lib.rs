@@ -119,8 +119,8 @@ pub use store::{
 };
 pub use summary::{input_summary, output_summary, truncate_chars};
 pub use tool::{
-    Facts, ImageSink, Metadata, Progress, Resource, SHOWN_KEY_PREFIX, StateChange, StateView, Tool,
-    ToolContext, ToolDefinition, ToolError,
+    Facts, IfCut, ImageSink, Metadata, Progress, RESULT_CHARS_MAX, Resource, StateChange,
+    StateView, Tool, ToolContext, ToolDefinition, ToolError,
 };
 pub use typed_tool::{TypedTool, tool_schema};
 pub use upgrade::{RECORD_KINDS, RecordKind, Upgrade};

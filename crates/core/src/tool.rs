@@ -186,6 +186,8 @@ pub struct ToolContext {
     pub reach: Arc<Reach>,
     /// What the run that makes the call lets happen, for an agent that works within it.
     pub permission: Arc<Permission>,
+    /// How many characters of its result the model is given; a tool with pages makes them shorter.
+    pub result_chars_max: usize,
     /// Tells watchers how far the call is; dropped when nobody watches.
     pub progress: Progress,
     /// Images that go with the call's result.
@@ -220,6 +222,7 @@ impl ToolContext {
             confined: false,
             reach: Arc::default(),
             permission: Arc::default(),
+            result_chars_max: RESULT_CHARS_MAX,
             progress: Progress::nowhere(),
             images: ImageSink::default(),
             state: StateView::default(),
@@ -288,10 +291,6 @@ impl StateView {
     }
 }
 
-/// How the key of a [`StateChange`] begins that says which content of a file the model was shown. A
-/// result that is cut to its bound brings no such change: nobody saw what was cut out.
-pub const SHOWN_KEY_PREFIX: &str = "file:";
-
 /// A change of a session's typed state, journalled with the result that brought it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateChange {
@@ -299,7 +298,26 @@ pub struct StateChange {
     pub key: String,
     /// The new value; `null` removes the key.
     pub value: RawJson,
+    /// What becomes of it when the result is cut to its bound, so that the model is not shown all of
+    /// it. Settled before the result is written.
+    #[serde(skip)]
+    pub if_cut: IfCut,
 }
+
+/// What becomes of a [`StateChange`] when the result that brings it is cut.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum IfCut {
+    /// It holds whatever the model is shown.
+    #[default]
+    Holds,
+    /// It says what the model was shown, and does not come.
+    Gone,
+    /// It says what the model was shown, and has this value instead.
+    Becomes(RawJson),
+}
+
+/// How many characters of a result the model is given at most, unless its session says otherwise.
+pub const RESULT_CHARS_MAX: usize = 200_000;
 
 /// Why a call gave nothing.
 #[derive(Debug, thiserror::Error)]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use heeler_core::{
-    Approver, Clock, Entropy, Hooks, InputOrigin, MediaStore, Outbound, Person, Provider, Reach,
-    SessionStore, Settings, Spill,
+    Approver, Clock, Entropy, Hooks, InputOrigin, MediaStore, Outbound, Person, Provider,
+    RESULT_CHARS_MAX, Reach, SessionStore, Settings, Spill,
 };
 use heeler_secrets::Secrets;
 use heeler_turn::TokenEstimate;
@@ -100,7 +100,7 @@ impl Parts {
             retry: retry::Policy::default(),
             estimate: None,
             secrets: Arc::default(),
-            result_chars_max: 200_000,
+            result_chars_max: RESULT_CHARS_MAX,
             call_timeout_millis: 660_000,
             heartbeat_millis: 30_000,
             build: env!("CARGO_PKG_VERSION").to_owned(),

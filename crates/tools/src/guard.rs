@@ -7,7 +7,7 @@
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 
-use heeler_core::{BoxFuture, SHOWN_KEY_PREFIX, ToolContext, ToolError, ToolOutput};
+use heeler_core::{BoxFuture, ToolContext, ToolError, ToolOutput};
 use sha2::{Digest as _, Sha256};
 
 use crate::blocking::blocking;
@@ -156,16 +156,19 @@ pub(crate) fn seen_lines(
     mut lines: Vec<Lines>,
     n_lines: u64,
 ) -> ToolOutput {
-    match known(context, place).filter(|(known, _)| known == hash) {
+    let before = match known(context, place).filter(|(known, _)| known == hash) {
         Some((_, None)) => return output,
-        Some((_, Some(before))) => lines.extend(before),
-        None => {}
-    }
+        Some((_, Some(before))) => before,
+        None => Vec::new(),
+    };
+    lines.extend(&before);
     let lines = joined(lines);
+    // Which of them a cut leaves, nobody knows.
+    let if_cut = Some(&(hash, before));
     if n_lines == 0 || lines == [(1, n_lines)] {
-        return seen(output, place, hash);
+        return output.with_shown(key(place), &hash, if_cut);
     }
-    output.with_state(key(place), &(hash, lines))
+    output.with_shown(key(place), &(hash, lines), if_cut)
 }
 
 /// Notes in `output` what was made of parts of a file: as a whole, it is known only if it was.
@@ -217,5 +220,5 @@ pub(crate) fn hexadecimal(hasher: Sha256) -> String {
 /// The state key of a file. It is made of the real path, so a file read under one name may be
 /// written under another.
 fn key(place: &Place) -> String {
-    format!("{SHOWN_KEY_PREFIX}{}", place.real().display())
+    format!("file:{}", place.real().display())
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{Block, Few, MediaItem, MediaReference, Message, RawJson, StateChange};
+use crate::{Block, Few, IfCut, MediaItem, MediaReference, Message, RawJson, StateChange};
 
 /// Ends what the model reads of a call that answered the user itself.
 const HANDLED_NOTE: &str = "[The user has this answer already; do not give it again.]";
@@ -134,10 +134,31 @@ impl ToolOutput {
     /// Adds a change of the session's typed state. A value that cannot be written as JSON within
     /// the limits of [`RawJson`] is left out: state is a help, never the truth.
     #[must_use]
-    pub fn with_state(mut self, key: impl Into<String>, value: &impl Serialize) -> Self {
-        let json = serde_json::to_string(value).ok().and_then(|text| RawJson::parse(&text).ok());
-        if let Some(value) = json {
-            self.state.push(StateChange { key: key.into(), value });
+    pub fn with_state(self, key: impl Into<String>, value: &impl Serialize) -> Self {
+        self.with_change(key, value, IfCut::Holds)
+    }
+
+    /// The same of what the model was shown: `if_cut` stands instead when the result is cut to its
+    /// bound, or nothing.
+    #[must_use]
+    pub fn with_shown(
+        self,
+        key: impl Into<String>,
+        value: &impl Serialize,
+        if_cut: Option<&impl Serialize>,
+    ) -> Self {
+        let if_cut = if_cut.and_then(json).map_or(IfCut::Gone, IfCut::Becomes);
+        self.with_change(key, value, if_cut)
+    }
+
+    fn with_change(
+        mut self,
+        key: impl Into<String>,
+        value: &impl Serialize,
+        if_cut: IfCut,
+    ) -> Self {
+        if let Some(value) = json(value) {
+            self.state.push(StateChange { key: key.into(), value, if_cut });
         }
         self
     }
@@ -244,6 +265,10 @@ fn plain_or_blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Blo
     }
 
     deserializer.deserialize_any(PlainOrBlocks)
+}
+
+fn json(value: &impl Serialize) -> Option<RawJson> {
+    RawJson::parse(&serde_json::to_string(value).ok()?).ok()
 }
 
 #[cfg(test)]

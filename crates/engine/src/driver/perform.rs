@@ -9,8 +9,8 @@ use heeler_core::{
     Access, AgentPath, BoxFuture, CallId, CallPlan, CallPlanned, CancellationToken,
     CompactionFailed, CompactionStarted, Durability, Effect, EffectId, EffectKind, EpochCause,
     EpochStarted, ImageSink, InnerCalls, InputOrigin, InterruptCause, Media, MediaScope,
-    ModelStarted, Outcome, Permission, PermissionAsked, Progress, RawJson, Record, StoreError,
-    Timestamp, ToolContext, ToolOutput, WakeCause, panic_text,
+    ModelStarted, Outcome, Permission, PermissionAsked, Progress, RESULT_CHARS_MAX, RawJson,
+    Record, StoreError, Timestamp, ToolContext, ToolOutput, WakeCause, panic_text,
 };
 use sha2::{Digest, Sha256};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -253,6 +253,7 @@ impl Driver {
             confined,
             reach: Arc::clone(&self.parts.reach),
             permission: self.permission(),
+            result_chars_max: self.parts.result_chars_max,
             progress: pipeline::redacting(progress, &self.parts.secrets),
             images: ImageSink::default(),
             state: self.state.values(),
@@ -310,7 +311,13 @@ impl Driver {
         let inner = Inner {
             is_hooked: Box::new(move |tool| asker.as_ref().is_some_and(|asker| asker.hears(tool))),
             room,
-            around: Execution { hooks: None, spill: None, ..around.clone() },
+            // What they are cut to, nothing else has; the call around them is cut as the session says.
+            around: Execution {
+                hooks: None,
+                spill: None,
+                chars_max: RESULT_CHARS_MAX.max(around.chars_max),
+                ..around.clone()
+            },
         };
         inner.calls()
     }

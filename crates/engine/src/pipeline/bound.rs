@@ -1,6 +1,8 @@
 //! Bounds what a result puts into the history; the rest goes where the model can read it.
 
-use heeler_core::{Block, CallId, SHOWN_KEY_PREFIX, SessionId, Spill, ToolOutput, truncate_chars};
+use heeler_core::{
+    Block, CallId, IfCut, SessionId, Spill, StateChange, ToolOutput, truncate_chars,
+};
 
 /// The most changes of the session's state in one result.
 const STATE_CHANGES_MAX: usize = 256;
@@ -34,7 +36,7 @@ pub(super) fn bound(
     if chars <= chars_max {
         return;
     }
-    output.state.retain(|change| !change.key.starts_with(SHOWN_KEY_PREFIX));
+    output.state.retain_mut(settle);
     let whole = output.text_content();
     let path = spill.and_then(|spill| spill.write(session, call, &whole).ok());
     let place = match &path {
@@ -48,6 +50,18 @@ pub(super) fn bound(
     output.content.retain(|block| block.as_text().is_none());
     output.content.insert(0, Block::text(text));
     output.spill = path;
+}
+
+/// What a change is of a result that was cut; says whether it is one.
+fn settle(change: &mut StateChange) -> bool {
+    match std::mem::take(&mut change.if_cut) {
+        IfCut::Holds => true,
+        IfCut::Gone => false,
+        IfCut::Becomes(value) => {
+            change.value = value;
+            true
+        }
+    }
 }
 
 /// Three quarters of `chars_max` from the beginning, the rest from the end.
@@ -83,16 +97,19 @@ mod tests {
     }
 
     #[test]
-    fn of_what_is_cut_no_file_counts_as_shown() {
+    fn what_is_cut_does_not_count_as_shown() {
         let session = "s".parse().unwrap();
         let call = CallId { turn: 1, round: 1, index: 0 };
-        for (chars_max, expected) in [(10, &["file:/a", "todo"][..]), (9, &["todo"])] {
+        let whole = "made=1 shown=2 part=3";
+        for (chars_max, expected) in [(10, whole), (9, "made=1 part=4")] {
             let mut output = ToolOutput::text("0123456789")
-                .with_state(format!("{SHOWN_KEY_PREFIX}/a"), &"hash")
-                .with_state("todo", &"items");
+                .with_state("made", &1)
+                .with_shown("shown", &2, None::<&u8>)
+                .with_shown("part", &3, Some(&4));
             bound(&mut output, chars_max, None, &session, call);
-            let kept: Vec<&str> = output.state.iter().map(|change| change.key.as_str()).collect();
-            assert_eq!(kept, expected);
+            let kept = output.state.iter();
+            let kept: Vec<String> = kept.map(|c| format!("{}={}", c.key, c.value.get())).collect();
+            assert_eq!(kept.join(" "), expected);
         }
     }
 

@@ -9,7 +9,7 @@ use heeler_core::{
     Input, InputOrigin, InterruptCause, Kept, LimitKind, Limits, Message, Mode, ModelAccepted,
     ModelFailed, ModelReplied, ModelStarted, Opaque, Opened, PermissionAsked, PermissionDecided,
     PermissionId, PermissionReason, ProviderErrorKind, ProviderItem, Pruned, RawJson, Record,
-    RedactedThinking, Reply, Reserve, Resource, Role, Rule, RuleEffect, Settings, StateChange,
+    RedactedThinking, Reply, Reserve, Resource, Role, Rule, RuleEffect, Settings, IfCut, StateChange,
     SteeringId, SteeringQueued, StopReason, Text, Thinking, ThinkingSettings, Timestamp,
     ToolChoice, ToolDefinition, ToolOutput, ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
 };
@@ -269,7 +269,7 @@ fn call() -> impl Strategy<Value = Record> {
             }
         ),
     ];
-    let state = (text(), raw()).prop_map(|(key, value)| StateChange { key, value });
+    let state = (text(), raw()).prop_map(|(key, value)| StateChange { key, value, if_cut: IfCut::Holds });
     let content = prop_oneof![vec(block(), 0..3), text().prop_map(|text| vec![Block::text(text)]),];
     let media = "media://[a-z0-9]{1,4}".prop_map(|text| text.parse().unwrap());
     let files = (vec(media, 0..2), vec(text(), 0..2), option::of(raw()));

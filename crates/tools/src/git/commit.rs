@@ -235,7 +235,7 @@ fn to_review(
             Some(*line as u64 + 1),
         ),
     };
-    let (shown, lines) = review::shown(candidate, diff, offset);
+    let (shown, lines) = review::shown(context, candidate, diff, offset);
     let output = ToolOutput::error(format!(
         "nothing was committed yet: {what} Review it now{}; then call git_commit again with the \
          same paths, which commits exactly this:\n{shown}",

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::candidate::{Candidate, Objects};
 use super::new_files::Begin;
-use super::page::{folded, page};
+use super::page::{folded, page, page_bytes_max};
 use super::repository::Repository;
 use super::run::{Ask, Git, OUTPUT_BYTES_MAX};
 use super::{check_paths, check_revision, looks, new_files, review};
@@ -80,7 +80,7 @@ impl GitDiff {
         }
         let ask = Ask { args, paths: &input.paths, ..Ask::default() };
         let ran = repository.run(ask).await?.or_refused("show what differs")?;
-        let mut text = page(&ran.text(), input.offset);
+        let mut text = page(&ran.text(), input.offset, page_bytes_max(context));
         if text.is_empty() && !input.new_text {
             text = "nothing differs\n".to_owned();
         }
@@ -107,8 +107,9 @@ impl GitDiff {
             return Ok(ToolOutput::text("nothing differs\n"));
         }
         let diff = candidate.diff(repository).await?;
-        let (shown, lines) = review::shown(&candidate, &folded(&diff), input.offset);
-        Ok(review::noted(ToolOutput::text(shown), repository.context, &candidate, lines))
+        let context = repository.context;
+        let (shown, lines) = review::shown(context, &candidate, &folded(&diff), input.offset);
+        Ok(review::noted(ToolOutput::text(shown), context, &candidate, lines))
     }
 }
 
@@ -152,6 +153,8 @@ async fn new(repository: &Repository<'_>, input: &GitDiffInput) -> Result<String
     }
     let names = new_files::names(repository, Begin::Root).await?;
     let top = repository.top.clone();
-    let shown = tokio::task::spawn_blocking(move || new_files::shown(&top, &names)).await;
+    let bytes_max = page_bytes_max(repository.context);
+    let shown = move || new_files::shown(&top, &names, bytes_max);
+    let shown = tokio::task::spawn_blocking(shown).await;
     shown.map_err(|error| ToolError::Internal(Box::new(error)))
 }

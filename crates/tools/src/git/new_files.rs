@@ -10,7 +10,7 @@ use std::path::Path;
 use heeler_core::ToolError;
 use rustix::fs::{CWD, Mode, OFlags};
 
-use super::page::{LINE_CHARS_MAX, PAGE_BYTES_MAX};
+use super::page::LINE_CHARS_MAX;
 use super::repository::Repository;
 use super::run::{Ask, Ran};
 use crate::text::{count_of, cut};
@@ -57,10 +57,10 @@ pub(super) fn listed(names: &[String]) -> String {
 
 /// Each file as git shows one that was added, read as it lies there; the index is not touched. What
 /// is no text, or too long, is named.
-pub(super) fn shown(top: &Path, names: &[String]) -> String {
+pub(super) fn shown(top: &Path, names: &[String], bytes_max: usize) -> String {
     let mut text = String::new();
     for name in names.iter().take(NAMED_MAX) {
-        let room = PAGE_BYTES_MAX.saturating_sub(text.len());
+        let room = bytes_max.saturating_sub(text.len());
         text += &one(top, name, room);
     }
     text + &more(names)
@@ -201,7 +201,7 @@ mod tests {
             new file mode 100644
             (not shown: No such file or directory (os error 2))
         "#]]
-        .assert_eq(&shown(top, &names.map(str::to_owned)));
+        .assert_eq(&shown(top, &names.map(str::to_owned), 48_000));
     }
 
     #[test]
@@ -212,8 +212,8 @@ mod tests {
         for name in &names {
             std::fs::write(folder.path(name), &lines).unwrap();
         }
-        let text = shown(&folder.path(""), &names);
-        assert!(text.len() < PAGE_BYTES_MAX + NAMED_MAX * 100, "{}", text.len());
+        let text = shown(&folder.path(""), &names, 48_000);
+        assert!(text.len() < 48_000 + NAMED_MAX * 100, "{}", text.len());
         assert_eq!(text.matches("(not shown: it has 300 lines)").count(), NAMED_MAX - 3);
         assert!(text.ends_with("(and 2 more)\n"), "{text}");
     }

@@ -11,7 +11,7 @@ use heeler_secrets::Secrets;
 use serde::{Deserialize, Serialize};
 
 use super::candidate::Candidate;
-use super::page::{LINE_CHARS_MAX, has_folded, page_with_lines};
+use super::page::{LINE_CHARS_MAX, has_folded, page_bytes_max, page_with_lines};
 use crate::text::count_of;
 
 /// The state's key.
@@ -74,7 +74,7 @@ pub(super) fn noted(
     if !note(&mut reviews, &candidate.hash, context.round, lines) {
         return output;
     }
-    output.with_state(KEY, &reviews)
+    output.with_shown(KEY, &reviews, None::<&()>)
 }
 
 /// Whether that says anything new.
@@ -103,19 +103,24 @@ fn reviews(context: &ToolContext) -> Vec<Review> {
 /// What is reviewed: the files, then what differs in them, in lines that are all shown whole, and
 /// which of these.
 pub(super) fn shown(
+    context: &ToolContext,
     candidate: &Candidate,
     diff: &str,
     offset: Option<u64>,
 ) -> (String, Range<usize>) {
     let changes = &candidate.changes;
+    let bytes_max = page_bytes_max(context);
     let mut text = format!("{}:\n", count_of(changes.len(), "file", "files"));
-    for change in changes.iter().take(NAMES_MAX) {
+    let mut n_named = 0;
+    while n_named < changes.len().min(NAMES_MAX) && text.len() < bytes_max / 4 {
+        let change = &changes[n_named];
         text += &format!("{} {}\n", change.kind, change.path);
+        n_named += 1;
     }
-    if changes.len() > NAMES_MAX {
-        text += &format!("(and {} more)\n", changes.len() - NAMES_MAX);
+    if changes.len() > n_named {
+        text += &format!("(and {} more)\n", changes.len() - n_named);
     }
-    let (page, lines) = page_with_lines(diff, offset);
+    let (page, lines) = page_with_lines(diff, offset, bytes_max.saturating_sub(text.len()));
     if has_folded(&page) {
         text += &format!(
             "(a line of more than {LINE_CHARS_MAX} characters goes on in the next, behind `[...]`)\n"

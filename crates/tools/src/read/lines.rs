@@ -24,6 +24,9 @@ pub(super) struct Wanted {
     pub(super) count: u64,
 }
 
+/// What a result says beside the lines.
+const BESIDE_CHARS_MAX: usize = 1_000;
+
 /// Where the scan stops.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
@@ -31,6 +34,15 @@ pub(super) struct Limits {
     pub(super) output_bytes_max: usize,
     pub(super) scan_bytes_max: u64,
     pub(super) hash_bytes_max: u64,
+}
+
+impl Limits {
+    /// The same for a result of which the model is given no more than so many characters: the lines end
+    /// there, instead of being cut in their middle.
+    pub(super) fn within(self, result_chars_max: usize) -> Self {
+        let room = result_chars_max.saturating_sub(BESIDE_CHARS_MAX);
+        Self { output_bytes_max: self.output_bytes_max.min(room), ..self }
+    }
 }
 
 /// What was found.

@@ -130,8 +130,9 @@ impl Read {
             count: input.limit.unwrap_or(READ_LINES_DEFAULT).max(1),
         };
         let whole = head.as_slice().chain(file);
-        let found = scan(whole, size, wanted, self.limits, context).map_err(failed)?;
-        let text = words(path, wanted, &found, self.limits)?;
+        let limits = self.limits.within(context.result_chars_max);
+        let found = scan(whole, size, wanted, limits, context).map_err(failed)?;
+        let text = words(path, wanted, &found, limits)?;
         let output = ToolOutput::text(text);
         Ok(match (&found.hash, found.lines_total) {
             (Some(hash), Some(n_lines)) => {

@@ -6,11 +6,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use heeler_core::{Seq, SessionId, StoreError, StoreErrorKind};
+use rustix::io::Errno;
 
 use crate::journal::{
     AppendError, HEADER_BYTES_MAX, HeaderError, LINE_BYTES_MAX, LineError, OpenError,
     RECORD_DEPTH_MAX, ScanError,
 };
+
+/// What its owner may do with a file that can be read and written.
+const OWN_USE: u32 = 0o600;
+/// What its owner may do with a folder whose files can come and go.
+const OWN_CHANGE: u32 = 0o300;
 
 /// The system refused to do `what` with `path`.
 pub(super) fn refused(what: &str, path: &Path, error: io::Error) -> StoreError {
@@ -19,7 +25,7 @@ pub(super) fn refused(what: &str, path: &Path, error: io::Error) -> StoreError {
         StorageFull,
     };
     let step = match error.kind() {
-        PermissionDenied if let Some(step) = step_to_a_file(path) => {
+        PermissionDenied if let Some(step) = step_to_a_file(path, &error) => {
             return StoreError::io(
                 format_args!("cannot {what} `{}` ({step})", path.display()),
                 error,
@@ -40,15 +46,25 @@ pub(super) fn refused(what: &str, path: &Path, error: io::Error) -> StoreError {
     StoreError::io(format_args!("cannot {what} `{}` ({step})", path.display()), error)
 }
 
-/// What helps where a file that is there may not be used, which no other home does.
-fn step_to_a_file(path: &Path) -> Option<String> {
-    let owner = path.metadata().ok().filter(std::fs::Metadata::is_file)?.uid();
-    Some(match owner == rustix::process::geteuid().as_raw() {
-        true => "it is yours; `chmod u+rw` on it allows it".to_owned(),
-        false => format!(
-            "it is of the user with the number {owner}; only they, or who may `chown` it, can allow it"
-        ),
-    })
+/// What helps where a file that is there may not be used, which no other home does. Nothing where its mode
+/// allows all that we do with it: then it is its folder that refuses, or a mark of the file system's.
+fn step_to_a_file(path: &Path, error: &io::Error) -> Option<String> {
+    let about = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    let own = rustix::process::geteuid().as_raw();
+    let is_denied = Errno::from_io_error(error) == Some(Errno::ACCESS);
+    if about.uid() != own {
+        return Some(format!(
+            "it is of the user with the number {}; only they, or who may `chown` it, can allow it",
+            about.uid()
+        ));
+    }
+    if is_denied && about.mode() & OWN_USE != OWN_USE {
+        return Some("it is yours; `chmod u+rw` on it allows it".to_owned());
+    }
+    let folder = path.parent()?;
+    let about = folder.metadata().ok().filter(|about| about.uid() == own)?;
+    (is_denied && about.mode() & OWN_CHANGE != OWN_CHANGE)
+        .then(|| format!("`chmod u+rwx` on its folder `{}` allows it", folder.display()))
 }
 
 pub(super) fn not_found(id: &SessionId, path: &Path) -> StoreError {
@@ -194,5 +210,70 @@ pub(super) fn append(id: &SessionId, path: &Path, error: AppendError) -> StoreEr
             let message = format!("record {seq} of session {id} {what}; nothing was written");
             StoreError::new(StoreErrorKind::Io, message)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    /// What is told where the system refuses to remove a file, for the modes of the file and its folder.
+    fn check(errno: Errno, [file, folder]: [u32; 2], expected: Expect) {
+        let root = tempfile::tempdir().unwrap();
+        let inner = root.path().join("sessions");
+        fs::create_dir(&inner).unwrap();
+        let path = inner.join("a.jsonl");
+        fs::write(&path, "").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(file)).unwrap();
+        fs::set_permissions(&inner, Permissions::from_mode(folder)).unwrap();
+        let told = refused("remove", &path, errno.into()).to_string();
+        fs::set_permissions(&inner, Permissions::from_mode(0o700)).unwrap();
+        expected.assert_eq(&told.replace(&*root.path().to_string_lossy(), "HOME"));
+    }
+
+    #[test]
+    fn the_step_is_for_what_refuses() {
+        check(
+            Errno::ACCESS,
+            [0o400, 0o700],
+            expect![
+                "cannot remove `HOME/sessions/a.jsonl` (it is yours; `chmod u+rw` on it allows it): Permission denied (os error 13)"
+            ],
+        );
+        check(
+            Errno::ACCESS,
+            [0o600, 0o500],
+            expect![
+                "cannot remove `HOME/sessions/a.jsonl` (`chmod u+rwx` on its folder `HOME/sessions` allows it): Permission denied (os error 13)"
+            ],
+        );
+        // Neither is why.
+        check(
+            Errno::ACCESS,
+            [0o600, 0o700],
+            expect![
+                "cannot remove `HOME/sessions/a.jsonl` (set HEELER_HOME to a folder you can write): Permission denied (os error 13)"
+            ],
+        );
+        // As with a file that the file system lets nobody change.
+        check(
+            Errno::PERM,
+            [0o600, 0o700],
+            expect![
+                "cannot remove `HOME/sessions/a.jsonl` (set HEELER_HOME to a folder you can write): Operation not permitted (os error 1)"
+            ],
+        );
+        check(
+            Errno::PERM,
+            [0o400, 0o500],
+            expect![
+                "cannot remove `HOME/sessions/a.jsonl` (set HEELER_HOME to a folder you can write): Operation not permitted (os error 1)"
+            ],
+        );
     }
 }

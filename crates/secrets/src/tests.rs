@@ -64,6 +64,26 @@ fn names_and_values_say_which_variables_are_secret() {
         ("SECRET", "/nix/store/8x9fhk2v7c1q3z5m0r4d6s8w9y2b1n3p-cert/etc/key", false),
         ("TOKEN_FILE", "/tmp/tmp.aB3dE9xQ2z", false),
         ("DEPLOY_KEY", "~/keys/aB3dE9xQ2z", false),
+        ("STORE_KEY", "~/MyApp2/Key1A.jks", false),
+        ("DB_AUTH", "~/aB3.x9Qz!kL7aa", true),
+        ("DB_AUTH", "~/.netrc-of-work", false),
+        // Folders that are called as programs and people like to.
+        ("BUILD_PWD", "/tmp/tmp.aB3dE9xQ2z", false),
+        ("BUILD_PWD", "/tmp/tmp.aB3dE9xQ2z/", false),
+        ("TLS_KEY", "/tmp/tmp.aB3dE9xQ2z/key.pem", false),
+        ("ANDROID_SIGNING_KEY", "/Users/JoDoe/MyApp2/Key1A.jks", false),
+        ("PROJECT_PWD", "/Volumes/A1B2C3/iOS17/AppV2", false),
+        ("CI_PWD", "/builds/xY3zAb9Q/0/MyGroup2/App", false),
+        ("CI_PWD", "/__w/MyRepo2/MyRepo2", false),
+        ("SIGNING_KEY", "/u01/App1B/com.App1.MyCompany2.LongName3/Key1A.jks", false),
+        ("SIGNING_KEY", "/c/Users/JoDoe/Key 1A (2).jks", false),
+        ("DB_PWD", "/aB3.x9Qz!kL7", true),
+        ("DB_PWD", "/aB3x9/Qz1kL7/Mn4Rt", true),
+        ("STORAGE_KEY", "/abc/9j4AAQSkZJRgABAQ1bX2cQ7Zk2Wm9Xr4", true),
+        ("STORAGE_KEY", "/abc/9j4AAQS+kZJRg/ABAQ1bX2cQ7Zk==", true),
+        ("MY_SECRET_FILE", "p4ss/w0rd-Horse9x", true),
+        ("MY_SECRET_FILE", "config/MyApp2/Key1A.jks", false),
+        ("MY_SECRET_FILE", "k8s/secrets/a1.yaml", false),
     ] {
         let is_found = !Secrets::of_variables([(name, value)]).named.is_empty();
         assert_eq!(is_found, expected, "{name}={value}");

@@ -6,10 +6,11 @@ use memchr::memmem;
 
 use crate::Found;
 
-/// How a mark begins that stands where text was left out; it goes on to a `]` in the same line.
+/// How a mark begins that stands where text was left out; it goes on to a `]` in the same line. One that
+/// holds a path, which may hold a `]` too, goes on to what is below.
 const OPENS: &[u8] = b"[...";
-/// The longest such mark, in bytes.
-const MARK_BYTES_MAX: usize = 256;
+/// How such a mark ends.
+const CLOSES: &[u8] = b"...]";
 /// The same at the end of what was shortened to a length.
 const SHORTENED: &[u8] = "\u{2026}".as_bytes();
 /// The fewest characters of a value that count as a part of it: fewer stand beside a cut by chance, and
@@ -63,21 +64,28 @@ impl Cuts {
             cuts.behind(text, 0);
         }
         let bytes = text.as_bytes();
-        // Where the mark that was begun last ends, or the line does.
-        let mut closes = 0;
+        // Where the first `]` behind what was begun last stands, and where that line ends: both are looked
+        // for once, or a line full of beginnings would be read for each.
+        let (mut closes, mut line_end) = (0, 0);
         for at in memchr::memchr3_iter(OPENS[0], b']', SHORTENED[0], bytes) {
             if bytes[at..].starts_with(SHORTENED) {
                 cuts.before(text, at);
                 cuts.behind(text, at + SHORTENED.len());
             } else if bytes[at..].starts_with(OPENS) {
+                let found = |next: Option<usize>| next.map_or(bytes.len(), |next| at + next);
+                if line_end <= at {
+                    line_end = found(memchr::memchr(b'\n', &bytes[at..]));
+                }
                 if closes <= at {
-                    let rest = &bytes[at..bytes.len().min(at + MARK_BYTES_MAX)];
-                    closes = at + memchr::memchr2(b']', b'\n', rest).unwrap_or(rest.len());
+                    closes = found(memchr::memchr2(b']', b'\n', &bytes[at..]));
                 }
                 if bytes.get(closes) == Some(&b']') {
                     cuts.before(text, at);
                 }
-            } else if bytes[at] == b']' && at == closes {
+            } else if bytes[at] == b']'
+                && (at == closes || at < line_end && bytes[..=at].ends_with(CLOSES))
+            {
+                // Of two such places either may be the end: beside the other nothing stands.
                 cuts.behind(text, at + 1);
             }
         }

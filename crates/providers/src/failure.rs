@@ -11,8 +11,11 @@ use crate::transport::{Refusal, retry_after};
 /// The longest text of a provider that is passed on in a message.
 pub(crate) const DETAIL_CHARS_MAX: usize = 500;
 
-/// The longest line that is quoted of what is no answer.
+/// The most that is quoted of what is no answer, in one line.
 const LINE_CHARS_MAX: usize = 120;
+
+/// The beginning of what is no answer, from which that line is made.
+const SAID_CHARS_MAX: usize = 1024;
 
 /// A failure that a provider told of.
 #[derive(Debug, Clone, Copy)]
@@ -155,11 +158,13 @@ pub(crate) fn unreadable(name: &str, why: &impl Display) -> ProviderError {
     ProviderError::new(ProviderErrorKind::Format, message)
 }
 
-/// An answer without a single event, and the first line of what was said instead; empty for nothing.
+/// An answer without a single event, and how what was said instead begins, as one line: the first of
+/// a page or of JSON in lines says nothing. Empty for nothing.
 pub(crate) fn no_events(vendor: &Vendor, said: &str) -> ProviderError {
     let said = said.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
-    let line = said.lines().next().unwrap_or_default();
-    let line = truncate_chars(&clean(line), LINE_CHARS_MAX).into_owned();
+    let begin = truncate_chars(said, SAID_CHARS_MAX);
+    let words: Vec<&str> = begin.split_whitespace().collect();
+    let line = truncate_chars(&clean(&words.join(" ")), LINE_CHARS_MAX).into_owned();
     let said = if line.is_empty() { String::new() } else { format!(", but `{line}`") };
     let Vendor { name, base_url, .. } = vendor;
     let message = format!("{name}'s answer held no events{said}. Check {base_url} if it is set");

@@ -120,7 +120,6 @@ fn failures() {
         usage in 40 out 50 write 3 read 32 think 20
         error Server: OpenAI failed in the middle of its answer
         0 text "So"
-        error Overloaded: OpenAI is overloaded in the middle of its answer: Busy
         0 text "So"
         error ContextOverflow: OpenAI found the request too long in the middle of its answer: Too long
         Compact the conversation or begin a new one.
@@ -137,6 +136,7 @@ fn what_is_no_answer() {
         "",
         " \n",
         "<html>Please log in</html>",
+        "{\n  \"detail\": \"Not Found\"\n}\n",
         "data: [DONE]\n\n",
         begun,
         &format!("{begun}event: response.completed\ndata: {{\"resp"),
@@ -155,11 +155,13 @@ fn what_is_no_answer() {
         error Format: OpenAI's answer held no events. Check OPENAI_BASE_URL if it is set
         error Format: OpenAI's answer held no events. Check OPENAI_BASE_URL if it is set
         error Format: OpenAI's answer held no events, but `<html>Please log in</html>`. Check OPENAI_BASE_URL if it is set
+        error Format: OpenAI's answer held no events, but `{ "detail": "Not Found" }`. Check OPENAI_BASE_URL if it is set
         error Format: OpenAI's answer ended without its end marker: the connection or a proxy cut it
         error Format: OpenAI's answer ended without its end marker: the connection or a proxy cut it
         error Format: OpenAI's answer ended without its end marker: the connection or a proxy cut it
         error Format: OpenAI's answer held no events, but `{}`. Check OPENAI_BASE_URL if it is set
         error Format: OpenAI's answer held no events, but `{"models":[]}`. Check OPENAI_BASE_URL if it is set
+        error Overloaded: OpenAI is overloaded in the middle of its answer: Busy
         error Overloaded: OpenAI is overloaded in the middle of its answer: Busy
         error Overloaded: OpenAI is overloaded in the middle of its answer: Busy
         error Overloaded: OpenAI is overloaded in the middle of its answer: Busy

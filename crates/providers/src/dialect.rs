@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use heeler_core::{BoxFuture, EventStream, ModelEvent, ModelRequest, ProviderError};
+use heeler_core::{
+    BoxFuture, EventStream, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind,
+};
 use heeler_http::Target;
 use tokio::time::Instant;
 
@@ -296,9 +298,10 @@ impl Reading {
     }
 
     /// What it means that nothing more will come: an answer that is there is paid for, and is not
-    /// thrown away for how its connection ended.
+    /// thrown away for how its connection ended. Neither is what the server told of its failure.
     fn broken_off(&mut self, error: ProviderError) -> Result<(), ProviderError> {
-        self.form.end(self.decoder.as_mut(), &mut self.ready).map_err(|_| error)
+        let ended = self.form.end(self.decoder.as_mut(), &mut self.ready);
+        ended.map_err(|told| if told.kind == ProviderErrorKind::Format { error } else { told })
     }
 
     async fn read_on(&mut self, read_bytes: &mut usize) -> Result<(), Stopped> {

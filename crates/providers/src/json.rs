@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 pub(crate) use heeler_json::string;
 use memchr::{memchr, memmem};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -79,6 +79,25 @@ fn code_unit(json: &str, at: usize) -> Option<u32> {
     let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
     let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     is_hex.then(|| u32::from_str_radix(digits, 16).ok()).flatten()
+}
+
+/// A text, or a number as one; anything else counts as empty.
+pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(match Value::deserialize(deserializer)? {
+        Value::String(text) => text,
+        Value::Number(number) => number.to_string(),
+        _ => String::new(),
+    })
+}
+
+/// What is told of a failure: its members, or no more than its words.
+pub(crate) fn worded<'de, D: Deserializer<'de>, T: DeserializeOwned + From<String>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::String(words) => Ok(T::from(words)),
+        members => T::deserialize(members).map_err(serde::de::Error::custom),
+    }
 }
 
 /// A count, as it is meant: `12`, `12.0` or `"12"`. Anything else tells nothing: no answer is lost

@@ -5,21 +5,28 @@ use serde::Deserialize;
 
 use super::VENDOR;
 use crate::failure::{At, Failed, of_status};
-use crate::json::first;
+use crate::json::{first, mended, text, worded};
 use crate::transport::Refusal;
 
 #[derive(Deserialize, Default)]
 struct ErrorBody {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "worded")]
     error: ErrorDetail,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct ErrorDetail {
-    #[serde(rename = "type")]
+    #[serde(rename = "type", deserialize_with = "text")]
     kind: String,
+    #[serde(deserialize_with = "text")]
     message: String,
+}
+
+impl From<String> for ErrorDetail {
+    fn from(message: String) -> Self {
+        Self { kind: String::new(), message }
+    }
 }
 
 /// Says what an answer means whose status is no success.
@@ -48,7 +55,13 @@ pub(super) fn from_event(data: &str) -> ProviderError {
     explain(At::Stream, data.as_bytes())
 }
 
-/// Whether a document tells of a failure instead of answering.
+/// The failure that is told where no event is; anything else there counts for nothing.
+pub(super) fn told(data: &str) -> Result<(), ProviderError> {
+    let data = mended(data);
+    if is_told_by(&data) { Err(from_event(&data)) } else { Ok(()) }
+}
+
+/// Whether what is no answer tells of a failure.
 pub(super) fn is_told_by(body: &str) -> bool {
     serde_json::from_str::<ErrorBody>(first(body))
         .is_ok_and(|body| !body.error.kind.is_empty() || !body.error.message.is_empty())
@@ -206,9 +219,14 @@ mod tests {
         check(
             500,
             r#"{"error":"a string"}"#,
-            expect![[
-                r#"Server: Anthropic failed (HTTP 500, request req_1): {"error":"a string"}"#
-            ]],
+            expect!["Server: Anthropic failed (HTTP 500, request req_1): a string"],
+        );
+        check(
+            400,
+            r#"{"error":{"code":400,"message":"numbers","type":null}}"#,
+            expect![
+                "InvalidRequest: Anthropic refused the request (HTTP 400, request req_1): numbers"
+            ],
         );
         let long = refused(500, &"x".repeat(10_000));
         assert!(long.message.chars().count() < DETAIL_CHARS_MAX + 100);

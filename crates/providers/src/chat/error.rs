@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::endpoint::Vendor;
 use crate::failure::{At, Failed, of_status};
+use crate::json::mended;
 use crate::transport::{Refusal, retry_after};
 
 /// The header with the id of a request.
@@ -129,6 +130,16 @@ pub(super) fn in_stream(vendor: &Vendor, data: &str) -> ProviderError {
     explain(vendor, At::Stream, data.as_bytes())
 }
 
+/// The failure that is told where no chunk is; anything else there counts for nothing.
+pub(super) fn told(vendor: &Vendor, data: &str) -> Result<(), ProviderError> {
+    let data = mended(data);
+    let value: Value = from_json_bytes(data.as_bytes()).unwrap_or_default();
+    let value = value.get(0).unwrap_or(&value);
+    let Told { message, code, .. } = Told::around(value);
+    let is_told = !value["error"].is_null() || !message.is_empty() || !code.is_empty();
+    if is_told { Err(in_stream(vendor, &data)) } else { Ok(()) }
+}
+
 /// What a reason to stop means that is a failure.
 pub(super) fn of_finish_reason(vendor: &Vendor, reason: &str) -> Option<ProviderError> {
     let kind = match reason {
@@ -180,7 +191,11 @@ struct Told {
 impl Told {
     fn read(body: &[u8]) -> Self {
         let value: Value = from_json_bytes(body).unwrap_or_default();
-        let value = value.get(0).unwrap_or(&value);
+        Self::around(value.get(0).unwrap_or(&value))
+    }
+
+    /// Of what has the error as its member, or is it.
+    fn around(value: &Value) -> Self {
         match &value["error"] {
             Value::Null => Self::of(value),
             Value::String(message) => Self { message: message.clone(), ..Self::of(value) },

@@ -1,12 +1,11 @@
 //! What a failure means: by the code and type the provider names, and by HTTP status.
 
 use heeler_core::{ProviderError, ProviderErrorKind};
-use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::VENDOR;
 use crate::failure::{At, Failed, no_events, of_status};
-use crate::json::first;
+use crate::json::{first, mended, text, worded};
 use crate::transport::Refusal;
 
 /// The header with the provider's id of a request.
@@ -17,7 +16,14 @@ const TOO_LONG: &str = "Your input exceeds the context window";
 /// Where an error stands in an answer; an event may be one without it.
 #[derive(Deserialize)]
 struct Envelope {
+    #[serde(deserialize_with = "worded")]
     error: Detail,
+}
+
+/// Where a failed answer stands in an event.
+#[derive(Deserialize)]
+struct Told {
+    response: Envelope,
 }
 
 #[derive(Deserialize, Default)]
@@ -29,6 +35,12 @@ struct Detail {
     code: String,
     #[serde(deserialize_with = "text")]
     message: String,
+}
+
+impl From<String> for Detail {
+    fn from(message: String) -> Self {
+        Self { message, ..Self::default() }
+    }
 }
 
 /// Says what an answer means whose status is no success.
@@ -51,10 +63,16 @@ pub(super) fn from_body(body: &str) -> ProviderError {
     if is_told_by(body) { explain(At::Stream, body) } else { no_events(&VENDOR, body) }
 }
 
+/// The failure that is told where no event is; anything else there counts for nothing.
+pub(super) fn told(data: &str) -> Result<(), ProviderError> {
+    let data = mended(data);
+    if is_told_by(&data) { Err(from_event(&data)) } else { Ok(()) }
+}
+
 /// Whether what is no answer tells of a failure.
 pub(super) fn is_told_by(body: &str) -> bool {
-    let read = read(body);
-    !read.message.is_empty() || !read.code.is_empty()
+    let Detail { kind, code, message } = read(body);
+    [kind, code, message].iter().any(|told| !told.is_empty())
 }
 
 fn explain(at: At<'_>, body: &str) -> ProviderError {
@@ -76,6 +94,9 @@ fn explain(at: At<'_>, body: &str) -> ProviderError {
 fn read(body: &str) -> Detail {
     let body = first(body);
     if let Ok(Envelope { error }) = serde_json::from_str(body) {
+        return error;
+    }
+    if let Ok(Told { response: Envelope { error } }) = serde_json::from_str(body) {
         return error;
     }
     let flat: Detail = serde_json::from_str(body).unwrap_or_default();
@@ -124,15 +145,6 @@ fn specific(error: &Detail) -> Option<ProviderErrorKind> {
         return Some(ProviderErrorKind::ContextOverflow);
     }
     kind(&error.code).or_else(|| kind(&error.kind))
-}
-
-/// A text; what is none counts as empty, but for a code that is a number.
-fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    Ok(match Value::deserialize(deserializer)? {
-        Value::String(text) => text,
-        Value::Number(number) => number.to_string(),
-        _ => String::new(),
-    })
 }
 
 #[cfg(test)]
@@ -238,9 +250,9 @@ mod tests {
         check(
             400,
             r#"{"error":"a string"}"#,
-            expect![[
-                r#"InvalidRequest: OpenAI refused the request (HTTP 400, request req_1): {"error":"a string"}"#
-            ]],
+            expect![
+                "InvalidRequest: OpenAI refused the request (HTTP 400, request req_1): a string"
+            ],
         );
         check(
             400,

@@ -12,15 +12,19 @@ use memchr::{memchr, memchr2};
 /// The most bytes one event may hold back while it is not complete.
 pub const EVENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// So much is kept of a line that is of no event.
-const STRAY_BYTES_MAX: usize = 1024;
+/// So much is kept of lines that are of no event: a failure as servers tell it.
+const STRAY_BYTES_MAX: usize = 64 * 1024;
+
+/// So much of them is quoted.
+const QUOTED_BYTES_MAX: usize = 1024;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// One event, borrowed from the chunk where that is possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event<'a> {
-    /// The event's type; `message` when the stream names none.
+    /// The event's type; `message` when the stream names none. Empty for what is no event by the
+    /// rules: lines of JSON as they are, in which a server that fails may tell so.
     pub kind: &'a str,
     /// Its data lines, joined by line feeds.
     pub data: &'a str,
@@ -57,7 +61,8 @@ pub struct EventTooLong {
 
 /// Splits a stream of bytes into events.
 ///
-/// There is no `finish`: what has no blank line after it at the end of the stream is no event.
+/// There is no `finish`: what has no blank line after it at the end of the stream is no event, and
+/// no more than left over.
 #[derive(Debug)]
 pub struct Parser {
     event_bytes_max: usize,
@@ -72,8 +77,10 @@ pub struct Parser {
     has_data: bool,
     kind: Vec<u8>,
     id: String,
-    /// The beginning of the first line that is of no event.
+    /// The lines since the last blank one that are of no event, as far as they are kept.
     stray: Vec<u8>,
+    /// The first such lines that a blank one ended.
+    stray_before: Vec<u8>,
     /// Bytes of data and type the current event holds.
     retained_bytes: usize,
     failed: bool,
@@ -112,6 +119,7 @@ impl Parser {
             kind: Vec::new(),
             id: String::new(),
             stray: Vec::new(),
+            stray_before: Vec::new(),
             retained_bytes: 0,
             failed: false,
         }
@@ -154,7 +162,7 @@ impl Parser {
 
     /// Skips the events that the reader takes as they are.
     fn skim<'c>(&self, mut rest: &'c [u8], reader: &mut impl Reader) -> &'c [u8] {
-        if self.retained_bytes > 0 || !self.line.is_empty() {
+        if self.retained_bytes > 0 || !self.line.is_empty() || !self.stray.is_empty() {
             return rest;
         }
         loop {
@@ -226,15 +234,6 @@ impl Parser {
                     held.data = Some(value);
                 }
             }
-            // A server that fails may write its error as it is.
-            b"{\"error\"" | b"[{\"error\"" if value != b"null" && !value.starts_with(b"null,") => {
-                self.retained_bytes += line.len() + 1;
-                self.keep(held);
-                self.data.clear();
-                self.has_data = false;
-                held.kind = Some(b"error");
-                held.data = Some(line);
-            }
             b"event" => {
                 self.retained_bytes += value.len();
                 held.kind = Some(value);
@@ -245,25 +244,51 @@ impl Parser {
             // A comment has an empty name; `retry` is for clients that reconnect.
             b"" | b"retry" | b"id" => {}
             _ => {
-                let beginning = &line[..line.len().min(STRAY_BYTES_MAX)];
-                if self.stray.is_empty() && !line.trim_ascii().is_empty() {
-                    self.stray.extend_from_slice(beginning);
+                for part in [line, b"\n"] {
+                    let room = STRAY_BYTES_MAX.saturating_sub(self.stray.len());
+                    self.stray.extend_from_slice(&part[..part.len().min(room)]);
                 }
             }
         }
         Ok(())
     }
 
-    /// The beginning of the first line that is of no event; empty for none. It tells, of a body without
-    /// events, what it is instead.
+    /// The beginning of the first lines that are of no event; empty for none. They tell, of a body
+    /// without events, what it is instead.
     pub(crate) fn stray(&self) -> String {
-        let begun = [&self.stray, &self.data, &self.line];
-        let line = begun.into_iter().find(|line| !line.trim_ascii().is_empty());
-        let line = line.map_or(&[][..], |line| &line[..line.len().min(STRAY_BYTES_MAX)]);
-        text(line).into_owned()
+        let begun = [&self.stray_before, &self.stray, &self.data, &self.line];
+        let lines = begun.into_iter().find(|lines| !lines.trim_ascii().is_empty());
+        let lines = lines.map_or(&[][..], |lines| &lines[..lines.len().min(QUOTED_BYTES_MAX)]);
+        text(lines).into_owned()
+    }
+
+    /// What has no blank line after it: the lines that are of no event, and the data of the event
+    /// that began. A server that fails may end so, and only here it is told why.
+    pub(crate) fn left_over(&self) -> [String; 2] {
+        let (name, value) = split(&self.line);
+        let (stray, data) = match name {
+            b"data" | b"error" => (&[][..], value),
+            _ => (&*self.line, &[][..]),
+        };
+        let joined = |lines: &[u8], last: &[u8]| text(&[lines, last].join(&b'\n')).into_owned();
+        [joined(&self.stray, stray), joined(&self.data, data)]
+    }
+
+    /// Hands over lines of no event that a blank one ended, if they may be more than noise.
+    fn dispatch_stray(&mut self, reader: &mut impl Reader) {
+        let stray = std::mem::take(&mut self.stray);
+        if let [b'{' | b'[', ..] = stray.trim_ascii() {
+            reader.event(Event { kind: "", data: &text(&stray), id: &self.id });
+        }
+        if self.stray_before.trim_ascii().is_empty() {
+            self.stray_before = stray;
+        }
     }
 
     fn dispatch(&mut self, held: &mut Held<'_>, reader: &mut impl Reader) {
+        if !self.stray.is_empty() {
+            self.dispatch_stray(reader);
+        }
         let data = match held.data.take() {
             Some(data) => Some(data),
             None if self.has_data => Some(self.data.as_slice()),

@@ -65,6 +65,39 @@ fn an_error_that_is_a_field_is_an_event_of_that_kind() {
 }
 
 #[test]
+fn lines_of_json_as_they_are_come_without_a_type_and_before_the_event_they_stand_in() {
+    check(
+        b"data: a\n{\"x\":\r\n 1}\n\nno json\n\n\n[\n]\n\ndata: b\n\n",
+        expect![[r#"
+             "{\"x\":\n 1}\n"
+            message "a"
+             "[\n]\n"
+            message "b"
+        "#]],
+    );
+    let long = ["[\n".repeat(STRAY_BYTES_MAX), "]\n\n".to_owned()].concat();
+    let mut length = 0;
+    let fed = Parser::new().feed(long.as_bytes(), |event: Event<'_>| length = event.data.len());
+    assert_eq!((fed, length), (Ok(()), STRAY_BYTES_MAX));
+}
+
+#[test]
+fn what_is_left_over_is_told_with_its_last_line() {
+    for (bytes, stray, data) in [
+        ("", "\n", "\n"),
+        ("data: a\n\n{}\n\n", "\n", "\n"),
+        ("[{\n}\n]", "[{\n}\n\n]", "\n"),
+        ("data: a\ndata: b\n", "\n", "a\nb\n"),
+        ("data: a\ndata: b", "\n", "a\nb"),
+        ("{}\nerror: b", "{}\n\n", "\nb"),
+    ] {
+        let mut parser = Parser::new();
+        parser.feed(bytes.as_bytes(), |_: Event<'_>| {}).unwrap();
+        assert_eq!(parser.left_over(), [stray, data], "{bytes:?}");
+    }
+}
+
+#[test]
 fn a_type_without_data_is_forgotten() {
     check(
         b"event: lost\n\ndata: x\n\nevent: a\nevent: b\ndata: y\n\nevent: c\nevent\ndata: z\n\n",
@@ -200,6 +233,8 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
         Just(b"data: \xf0\x9f".to_vec()),
         Just(b"event: kind".to_vec()),
         Just(b"error: gone".to_vec()),
+        Just(b"{\"error\": 1}".to_vec()),
+        Just(b"]".to_vec()),
         Just(b"id: 1".to_vec()),
         Just(b": comment".to_vec()),
         Just(b"\xef\xbb\xbf".to_vec()),

@@ -148,6 +148,7 @@ impl Decoder {
         if self.is_settled() {
             return self.answer.message_stop(out).map_err(|error| unreadable(&error));
         }
+        self.parser.left_over().iter().try_for_each(|left_over| error::told(left_over))?;
         if self.answer.bytes == 0 {
             return Err(failure::no_events(&VENDOR, &self.parser.stray()));
         }
@@ -206,6 +207,9 @@ impl Answer {
         event: Event<'_>,
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ProviderError> {
+        if event.kind.is_empty() {
+            return error::told(event.data);
+        }
         let named_in_data;
         let kind = if event.kind == "message" {
             // Some gateways leave the event's name out.
@@ -230,7 +234,7 @@ impl Answer {
             "message_stop" => self.message_stop(out),
             "error" => return Err(error::from_event(event.data)),
             // So do gateways that call it nothing.
-            "" if error::is_told_by(event.data) => return Err(error::from_event(event.data)),
+            "" => return error::told(event.data),
             _ => Ok(()),
         };
         applied.map_err(|error| unreadable(&format!("a bad `{kind}` event: {error}")))

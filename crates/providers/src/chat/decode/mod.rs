@@ -159,6 +159,8 @@ impl Decode for Decoder {
             answer.end(out);
             return Ok(());
         }
+        let left_over = self.parser.left_over();
+        left_over.iter().try_for_each(|left_over| error::told(&answer.vendor, left_over))?;
         if answer.bytes == 0 {
             return Err(failure::no_events(&answer.vendor, &self.parser.stray()));
         }
@@ -179,6 +181,9 @@ impl Answer {
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ProviderError> {
         let data = event.data.trim();
+        if event.kind.is_empty() {
+            return error::told(&self.vendor, data);
+        }
         if data == DONE {
             if self.stop.is_none() && self.is_empty() {
                 return Err(self.unreadable(&"it ended before anything was said"));

@@ -143,6 +143,7 @@ impl Decode for Decoder {
         if self.answer.ended {
             return Ok(());
         }
+        self.parser.left_over().iter().try_for_each(|left_over| error::told(left_over))?;
         if self.answer.bytes == 0 {
             return Err(failure::no_events(&VENDOR, &self.parser.stray()));
         }
@@ -164,6 +165,9 @@ impl Answer {
         event: Event<'_>,
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ProviderError> {
+        if event.kind.is_empty() {
+            return error::told(event.data);
+        }
         let kind = if event.kind == "message" {
             // Some gateways leave the event's name out.
             let named_in_data = serde_json::from_str::<wire::Kind<'_>>(event.data);
@@ -186,7 +190,7 @@ impl Answer {
             "response.failed" | "response.cancelled" => return Err(self.failed(event.data, out)),
             "error" => return Err(error::from_event(event.data)),
             // So do gateways that call it nothing.
-            "" if error::is_told_by(event.data) => return Err(error::from_event(event.data)),
+            "" => return error::told(event.data),
             _ => Ok(()),
         };
         applied.map_err(|error| unreadable(&format!("a bad `{kind}` event: {error}")))

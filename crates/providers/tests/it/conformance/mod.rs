@@ -8,6 +8,7 @@ mod requests;
 mod scenario;
 mod speak;
 mod stops;
+mod told;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

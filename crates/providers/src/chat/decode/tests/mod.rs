@@ -209,7 +209,7 @@ fn an_end_that_is_missing() {
     check_error(
         "\n Bad gateway: try it later, the key was sk-1\nmore\n\n",
         expect![
-            "Format: OpenAI's answer held no events, but `Bad gateway: try it later, the key was sk-1`. Check OPENAI_BASE_URL if it is set"
+            "Format: OpenAI's answer held no events, but `Bad gateway: try it later, the key was sk-1 more`. Check OPENAI_BASE_URL if it is set"
         ],
     );
     check_error(

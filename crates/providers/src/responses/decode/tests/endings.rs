@@ -120,6 +120,7 @@ fn failures() {
         usage in 40 out 50 write 3 read 32 think 20
         error Server: OpenAI failed in the middle of its answer
         0 text "So"
+        error Overloaded: OpenAI is overloaded in the middle of its answer: Busy
         0 text "So"
         error ContextOverflow: OpenAI found the request too long in the middle of its answer: Too long
         Compact the conversation or begin a new one.
@@ -145,6 +146,7 @@ fn what_is_no_answer() {
         r#"[{"error":{"message":"Busy","code":"slow_down"}}]"#,
         "data: [{\"error\":{\"message\":\"Busy\",\"code\":\"slow_down\"}}]\n\n",
         "data: {\"error\":{\"message\":\"Busy\",\"code\":\"slow_down\"}}\n\n",
+        "event: response.failed\ndata: {\"response\":{\"error\":{\"message\":\"Busy\",\"code\":\"slow_down\"}}}\n",
         "event: ping\n\n[{\"error\":{\"message\":\"Busy\",\"code\":\"slow_down\"}}]\n\n",
         r#"{"output":"#,
         r#"{"error":{"message":"no such thing","type":"invalid_request_error","code":null}}"#,

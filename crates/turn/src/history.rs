@@ -5,6 +5,7 @@
 //! (neighbours of one role joined) is kept beside the messages, so that building a request copies
 //! pointers and encodes only what is new.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use heeler_core::{Block, Message, Messages, RequestMessage, RequestMessages, Role, ToolResult};
@@ -253,14 +254,15 @@ impl History {
     /// Replaces messages from this one on by what is left of them, and says how many blocks it counted.
     pub(crate) fn leave_out(
         &mut self,
-        from: usize,
+        among: Range<usize>,
         left: fn(&Arc<Message>, &mut u32) -> Arc<Message>,
     ) -> u32 {
         let mut items = 0;
-        let kept = self.messages.iter().enumerate().map(|(at, message)| match at < from {
-            true => Arc::clone(message),
-            false => left(message, &mut items),
-        });
+        let kept =
+            self.messages.iter().enumerate().map(|(at, message)| match among.contains(&at) {
+                true => left(message, &mut items),
+                false => Arc::clone(message),
+            });
         let kept: Vec<Arc<Message>> = kept.collect();
         if items > 0 {
             self.replace_all(kept);

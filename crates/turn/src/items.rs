@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use heeler_core::{Block, Message, Role, Text, ToolResult};
+use heeler_core::{Block, Message, Messages, Role, Text, ToolResult};
 
 use crate::bugs::{Bug, is_on};
 use crate::history::History;
@@ -20,22 +20,33 @@ const REASONING: &str = "[reasoning left out: the provider could not verify it]"
 
 /// Leaves out what was refused. Providers seldom say which of several it was; what they have
 /// answered to before they could process, so it is what was said from the answer on, or, where there
-/// is nothing in that, any of all: an address may stop to answer. Says how many.
-pub(crate) fn leave_out(history: &mut History) -> u32 {
-    let messages = history.messages();
-    let answered = messages.iter().rposition(|message| message.role == Role::Assistant);
-    match history.leave_out(answered.unwrap_or(0), noted) {
-        0 => history.leave_out(0, noted),
-        items => items,
+/// is nothing in that, any of all: an address may stop to answer. Says how many, and from which
+/// message on.
+pub(crate) fn leave_out(history: &mut History) -> (u32, usize) {
+    let from = last_answer(history.messages());
+    match history.leave_out(from..usize::MAX, noted) {
+        0 => (history.leave_out(0..usize::MAX, noted), 0),
+        items => (items, from),
     }
+}
+
+/// Leaves out what was refused among the first `cut` messages, which alone were sent. Says how many.
+pub(crate) fn leave_out_of_head(history: &mut History, cut: usize) -> u32 {
+    history.leave_out(0..cut, noted)
+}
+
+/// Where the last answer stands; the first message, where there is none.
+pub(crate) fn last_answer(messages: &Messages) -> usize {
+    let is_model = |message: &Arc<Message>| message.role == Role::Assistant;
+    messages.iter().rposition(is_model).unwrap_or(0)
 }
 
 /// Leaves out all reasoning: providers name the first that they cannot verify, and the next would be refused
 /// for the same reason. Says how many blocks.
 pub(crate) fn leave_reasoning_out(history: &mut History) -> u32 {
-    let is_model = |message: &Arc<Message>| message.role == Role::Assistant;
-    let last = history.messages().iter().rposition(is_model).unwrap_or(0);
-    history.leave_out(if is_on(Bug::LingeringReasoning) { last } else { 0 }, unreasoned)
+    let last = last_answer(history.messages());
+    let from = if is_on(Bug::LingeringReasoning) { last } else { 0 };
+    history.leave_out(from..usize::MAX, unreasoned)
 }
 
 /// The message without its reasoning, whose blocks are counted.
@@ -55,7 +66,7 @@ pub(crate) fn unreasoned(message: &Arc<Message>, blocks: &mut u32) -> Arc<Messag
 }
 
 /// The message with notes in the place of its items, which are counted.
-fn noted(message: &Arc<Message>, items: &mut u32) -> Arc<Message> {
+pub(crate) fn noted(message: &Arc<Message>, items: &mut u32) -> Arc<Message> {
     let before = *items;
     let blocks = message.blocks.iter().map(|block| note_for(block, items)).collect();
     if *items == before {

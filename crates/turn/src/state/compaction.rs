@@ -130,9 +130,10 @@ impl State {
         if (failed.usage, failed.cost.unwrap_or_default()) != (Usage::default(), Cost(0)) {
             self.spend(&failed.usage, failed.cost, None, out);
         }
+        let cut = self.compaction.as_ref().map_or(0, |compaction| compaction.cut);
         let is_automatic = self.give_compaction_up(&failed.error, out);
-        if failed.kind == Some(ProviderErrorKind::RefusedReasoning) {
-            self.mend_summary(is_automatic, out);
+        if let Some(kind) = failed.kind {
+            self.mend_summary(kind, cut, is_automatic, out);
         }
         // The conversation is not cut back for a model that cannot be asked anything now.
         let ends = failed.kind.filter(|kind| is_automatic && cannot_answer(*kind));
@@ -142,9 +143,19 @@ impl State {
         }
     }
 
-    /// Without reasoning that the provider cannot verify, a summary may be asked for again.
-    fn mend_summary(&mut self, is_automatic: bool, out: &mut Announcer) {
-        let left_out = self.leave_reasoning_out();
+    /// Without what the provider could not take in it, a summary may be asked for again.
+    fn mend_summary(
+        &mut self,
+        kind: ProviderErrorKind,
+        cut: usize,
+        is_automatic: bool,
+        out: &mut Announcer,
+    ) {
+        let left_out = match kind {
+            ProviderErrorKind::RefusedReasoning => self.leave_reasoning_out(),
+            ProviderErrorKind::RefusedItem => self.leave_items_of_head_out(cut),
+            _ => 0,
+        };
         if left_out == 0 {
             return;
         }
@@ -152,7 +163,7 @@ impl State {
             turn.compaction_tried = false;
             turn.compaction_failures = turn.compaction_failures.saturating_sub(1);
         }
-        self.tell_left_out(ProviderErrorKind::RefusedReasoning, left_out, out);
+        self.tell_left_out(kind, left_out, out);
     }
 
     /// The compaction that runs gives nothing. Tells whether it was an automatic one.

@@ -10,7 +10,7 @@ use super::turn::{Accepted, Call, CallStatus, Phase};
 use super::{Announcer, QueuedInput, State, announce_messages};
 use crate::bugs::{Bug, is_on};
 use crate::fit::{Fit, OVERFLOWS_MAX};
-use crate::{items, words};
+use crate::words;
 
 impl State {
     /// A request is sent: what waited is delivered with it. Nothing is with an attempt that goes on
@@ -255,7 +255,7 @@ impl State {
         turn.overflowed = overflows;
         turn.overflows = turn.overflows.saturating_add(u32::from(overflows));
         let left_out = match failed.kind {
-            ProviderErrorKind::RefusedItem => items::leave_out(&mut self.history),
+            ProviderErrorKind::RefusedItem => self.leave_items_out(),
             ProviderErrorKind::RefusedReasoning => self.leave_reasoning_out(),
             _ => 0,
         };

@@ -3,6 +3,7 @@
 //! Only the last of them can be taken back: what it replaced is kept beside the conversation and in
 //! checkpoints, and that is at most one window full.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use heeler_core::{EpochCause, Event, Message, Messages, Record};
@@ -18,6 +19,16 @@ pub(super) struct Replaced {
     messages: Messages,
     /// How many messages stand there now.
     by: usize,
+}
+
+impl Replaced {
+    fn leave_items_out(&mut self, among: Range<usize>) {
+        let left = |(at, message): (usize, &Arc<Message>)| match among.contains(&at) {
+            true => items::noted(message, &mut 0),
+            false => Arc::clone(message),
+        };
+        self.messages = self.messages.iter().enumerate().map(left).collect();
+    }
 }
 
 impl State {
@@ -39,6 +50,26 @@ impl State {
             replaced.messages = replaced.messages.iter().map(left).collect();
         }
         blocks
+    }
+
+    /// Leaves out images and documents that were refused, and out of what may be put back those that would
+    /// be among them. Says how many the conversation had.
+    pub(super) fn leave_items_out(&mut self) -> u32 {
+        let (items, from) = items::leave_out(&mut self.history);
+        if let Some(replaced) = self.replaced.as_mut().filter(|it| items > 0 && from < it.by) {
+            let from = if from == 0 { 0 } else { items::last_answer(&replaced.messages) };
+            replaced.leave_items_out(from..usize::MAX);
+        }
+        items
+    }
+
+    /// The same of the first `cut` messages, which alone were sent.
+    pub(super) fn leave_items_of_head_out(&mut self, cut: usize) -> u32 {
+        let items = items::leave_out_of_head(&mut self.history, cut);
+        if let Some(replaced) = self.replaced.as_mut().filter(|_| items > 0) {
+            replaced.leave_items_out(0..usize::MAX);
+        }
+        items
     }
 
     /// The record that puts back what the last summary, cut or pruning replaced, or words for a

@@ -266,3 +266,123 @@ fn results_and_documents_are_left_out_too_and_markers_stay() {
         [Block::from(result), note().cached(CacheMarker::OneHour), Block::text(document)];
     assert_eq!(left[2].blocks, left_over);
 }
+
+#[test]
+fn a_summary_that_it_was_refused_for_may_be_asked_for_again() {
+    check(
+        "set keep=0
+         picture look
+         reply A cat.
+         picture and this?
+         reply A dog.
+         compact
+         no summary refused_item
+         compact
+         summary They looked.
+         user go on
+         reply On.",
+        expect![[r#"
+            set keep=0
+              > idle
+            picture look
+                epoch 1 first
+              > model 1.1.1
+            reply A cat.
+                turn 1 ended done: A cat.
+              > idle
+            picture and this?
+              > model 2.1.1
+            reply A dog.
+                turn 2 ended done: A dog.
+              > idle
+            compact
+              > compact manual cut 4
+            no summary refused_item
+                compaction failed: no summary came
+                items left out: 2
+                notice: 2 images or documents were replaced by notes, since the provider cannot process what was sent; the request goes on without
+              > idle
+            compact
+              > compact manual cut 4
+            summary They looked.
+                compacted 4
+              > idle
+            user go on
+                epoch 2 compaction
+              > model 3.1.1
+            reply On.
+                turn 3 ended done: On.
+              > idle
+            ---
+            user: [Earlier conversation summary — treat as background context]\n\nThey looked.\n\n[Kept beside the summary, word for word]\nTh…
+            user: go on
+            model: On.
+        "#]],
+    );
+}
+
+#[test]
+fn what_was_refused_does_not_come_back_with_what_was_pruned() {
+    let more = "x".repeat(200);
+    check(
+        &format!(
+            "set chars=1 context=6500 keep=2
+             picture look
+             reply call read a | read 0
+             long 0 2400
+             reply call read b | read 0
+             long 0 2400
+             reply Read. | read 0
+             user {more}
+             lost refused_item
+             reply So. | read 0
+             set chars=1 context=9000 keep=2
+             undo"
+        ),
+        expect![[r#"
+            set chars=1 context=6500 keep=2
+              > idle
+            picture look
+                epoch 1 first
+              > model 1.1.1
+            reply call read a | read 0
+              > run 0 read [mode bypass]
+            long 0 2400
+              > model 1.2.1
+            reply call read b | read 0
+              > run 0 read [mode bypass]
+            long 0 2400
+              > model 1.3.1
+            reply Read. | read 0
+                turn 1 ended done: Read.
+              > idle
+            user xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+                pruned 2 results, 4288 characters, 0 items: 6650 -> 2546
+                epoch 2 compaction
+              > model 2.1.1
+            lost refused_item
+                attempt 1 failed refuseditem, again in 0
+                items left out: 1
+                notice: an image or document was replaced by a note, since the provider cannot process what was sent; the request goes on without
+                epoch 3 refuseditem
+              > model 2.1.2
+            reply So. | read 0
+                turn 2 ended done: So.
+              > idle
+            set chars=1 context=9000 keep=2
+              > idle
+            undo
+                restored to 8: 1000 -> 5104
+              > idle
+            ---
+            user: look + [image left out: the provider could not process it]
+            model: <w1 read {"path":"a"}>
+            user: <w1 = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…>
+            model: <w2 read {"path":"b"}>
+            user: <w2 = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…>
+            model: Read.
+            user: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+            model: So.
+        "#]],
+    );
+}

@@ -118,9 +118,9 @@ impl Agent {
     /// with its final text, or with an error that repeats the last it said. It works in the folder of
     /// the run that calls it and ends with that, and is no wider than it: each of its calls is judged by
     /// that run's policy, too, and that run's approvers are asked ([`Run::within`]). So the tool itself
-    /// touches nothing, and needs no rule unless its metadata says that it is to be confirmed. What it took (model calls, tokens, money) is told the
-    /// user beside the answer ([`RunEvent::ToolText`](crate::RunEvent::ToolText)); it is no part of that
-    /// run's own usage.
+    /// touches nothing, and needs no rule unless its metadata says that it is to be confirmed. What it took (model calls, tokens, money),
+    /// with what it has to tell of itself ([`RunResult::notices`]), is told the user beside the answer
+    /// ([`RunEvent::ToolText`](crate::RunEvent::ToolText)); it is no part of that run's own usage.
     ///
     /// # Errors
     /// Never for the input that it has; the schema is checked like any other.
@@ -154,7 +154,12 @@ impl Agent {
                         (ToolOutput::error(unfinished(&error)), *error.result)
                     }
                 };
-                ToolOutput { for_user: taken(&called, &result) + &failure, ..output }
+                let mut for_user = taken(&called, &result) + &failure;
+                for notice in &result.notices {
+                    for_user.push('\n');
+                    for_user.push_str(notice);
+                }
+                ToolOutput { for_user, ..output }
             }
         })?;
         Ok(binding.touching(|_, _| Vec::new()))

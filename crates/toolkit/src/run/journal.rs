@@ -7,16 +7,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use heeler_core::{
-    Appended, BoxFuture, Cost, Durability, Entry, Journal, Lease, Message, ProviderError, Record,
-    SessionHeader, SessionId, SessionStore, SessionSummary, StopReason, StoreError, StoreErrorKind,
-    Timestamp, ToolOutput, TurnOutcome, Usage,
+    Appended, BoxFuture, Cost, Durability, Entry, Event, Journal, Lease, Message, ProviderError,
+    Record, SessionHeader, SessionId, SessionStore, SessionSummary, StopReason, StoreError,
+    StoreErrorKind, Timestamp, ToolOutput, TurnOutcome, Usage,
 };
 
-use heeler_engine::ImageDoor;
+use heeler_engine::{Cursor, ImageDoor};
 
 use super::recording::Recording;
 use crate::client::{OnRetry, RetryNotice};
 use crate::{ContextError, RunErrorKind};
+
+/// The most notices that a result keeps, and that are told of a history.
+pub(super) const NOTICES_MAX: usize = 100;
 
 /// The store of one run.
 pub(super) struct RunJournal {
@@ -36,6 +39,8 @@ pub(crate) struct Watch {
     counts_cost: Option<String>,
     /// Whether what a call gives is kept.
     keeps_output: bool,
+    /// The run's own place in its events: what it notices is not lost with a reader that is behind.
+    events: Mutex<Option<Cursor>>,
 }
 
 #[derive(Default, Clone)]
@@ -61,7 +66,7 @@ pub(super) struct Seen {
     /// Why the history could not be trimmed.
     pub(super) context_error: Option<ContextError>,
     pub(super) is_over_budget: bool,
-    /// What is to be told before the first event.
+    /// The first notices; of the history, before anything happens.
     pub(super) notices: Vec<String>,
     /// What summaries cost that the context manager's own summariser made.
     pub(super) summaries: Usage,
@@ -107,6 +112,25 @@ impl Watch {
     /// One that keeps what the last call gave.
     pub(super) fn keeping_output() -> Self {
         Self { keeps_output: true, ..Self::default() }
+    }
+
+    /// Gathers what is noticed from this place on.
+    pub(super) fn follow(&self, events: Cursor) {
+        *self.events.lock().unwrap_or_else(PoisonError::into_inner) = Some(events);
+    }
+
+    /// Takes in what was noticed up to now: with every record, so that never much waits here.
+    pub(super) fn gather(&self) {
+        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(events) = events.as_mut() else { return };
+        while let Some(event) = events.try_next() {
+            if let heeler_engine::Seen::Event(envelope) = event
+                && let Event::Notice { text } = &envelope.event
+            {
+                let notices = &mut self.seen().notices;
+                notices.extend((notices.len() < NOTICES_MAX).then(|| text.clone()));
+            }
+        }
     }
 
     /// Tells the recorder, if there is one.
@@ -237,6 +261,7 @@ impl SessionStore for RunJournal {
         let watch = Arc::clone(&self.watch);
         Box::pin(async move {
             entries.iter().for_each(|entry| watch.see(entry));
+            watch.gather();
             Ok(Appended::Written)
         })
     }

@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 
 use super::background::Wait;
 use super::event::{RunEvent, Teller};
-use super::journal::{RunJournal, Watch};
+use super::journal::{NOTICES_MAX, RunJournal, Watch};
 use super::provider::RunProvider;
 use super::recording::Recording;
 use super::{Run, RunError, RunErrorKind, RunResult};
@@ -79,9 +79,6 @@ impl Stream for RunStream {
     }
 }
 
-/// The most notices that a result keeps, and that are told of a history.
-const NOTICES_MAX: usize = 100;
-
 /// How far a run is.
 enum Stage {
     Start(Box<(Client, Run)>),
@@ -125,7 +122,6 @@ struct Going {
     run: Run,
     given: usize,
     due: VecDeque<RunEvent>,
-    notices: Vec<String>,
     teller: Teller,
     /// Waits for the caller's tokens, whether or not anybody reads; ends with the run.
     _stop: JoinSet<()>,
@@ -170,12 +166,15 @@ impl Going {
         watch.record(|recording| {
             recording.begin(view.messages.iter().map(|m| (**m).clone()).collect(), created);
         });
+        watch.follow(session.subscribe().1);
         let turn = session.resume();
         let given = view.messages.len();
         let clock = Arc::clone(client.clock());
-        let mut notices = std::mem::take(&mut watch.seen().notices);
-        notices.truncate(NOTICES_MAX);
-        let due = notices.iter().cloned().map(RunEvent::Notice).collect();
+        let due = {
+            let notices = &mut watch.seen().notices;
+            notices.truncate(NOTICES_MAX);
+            notices.iter().cloned().map(RunEvent::Notice).collect()
+        };
         let stopped = CancellationToken::new();
         let turn: BoxFuture<TurnOutcome> = match run.background_wait {
             None => Box::pin(turn),
@@ -202,7 +201,6 @@ impl Going {
             run,
             given,
             due,
-            notices,
             teller: Teller::default(),
             _stop: stop,
         })
@@ -228,18 +226,12 @@ impl Going {
     }
 
     fn see(&mut self, seen: Seen) {
-        let event = self.teller.told(seen);
-        if let Some(RunEvent::Notice(text)) = &event
-            && self.notices.len() < NOTICES_MAX
-        {
-            self.notices.push(text.clone());
-        }
-        self.due.extend(event);
+        self.due.extend(self.teller.told(seen));
     }
 
     async fn finish(&mut self, outcome: TurnOutcome) -> Result<RunResult, RunError> {
-        let notices = std::mem::take(&mut self.notices);
-        let mut result = RunResult { new_from: self.given, notices, ..RunResult::default() };
+        self.watch.gather();
+        let mut result = RunResult { new_from: self.given, ..RunResult::default() };
         match self.session.state().await {
             Ok(state) => {
                 result.messages = state.history.messages().iter().map(|m| (**m).clone()).collect();
@@ -259,6 +251,7 @@ impl Going {
             result.usage += seen.summaries;
             result.rounds = seen.rounds;
             result.stop.clone_from(&seen.stop);
+            result.notices.clone_from(&seen.notices);
             result.is_over_budget = seen.is_over_budget;
             seen.round.saturating_sub(1)
         };

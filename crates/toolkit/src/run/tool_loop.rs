@@ -8,7 +8,7 @@ use heeler_core::{
 };
 
 use super::background::BACKGROUND_WAIT_DEFAULT;
-use super::{Run, RunError, RunErrorKind, RunResult, ToolSource};
+use super::{Run, RunError, RunErrorKind, RunResult, ToolChoiceFor, ToolSource};
 use crate::Client;
 
 /// What a [`tool_loop`] is made of.
@@ -28,6 +28,8 @@ pub struct ToolLoop {
     pub output_max: u64,
     /// Temperature and the like.
     pub parameters: Parameters,
+    /// For which of its model calls a forced choice of tools holds.
+    pub tool_choice_for: ToolChoiceFor,
     /// How long work that calls left in the background is waited for, all in all.
     pub background_wait: Duration,
 }
@@ -47,13 +49,15 @@ pub struct ToolLoopEnd {
     pub cost: Cost,
     /// Whether there is more than `cost`, which is not known.
     pub cost_is_partial: bool,
+    /// What the program, or its user, should know of: [`RunResult::notices`].
+    pub notices: Vec<String>,
 }
 
 impl ToolLoopEnd {
     fn of(result: &RunResult) -> Self {
         let RunResult { rounds, usage, cost, cost_is_partial, .. } = *result;
-        let (text, reached_limit) = (String::new(), false);
-        Self { text, rounds, reached_limit, usage, cost, cost_is_partial }
+        let (text, reached_limit, notices) = (String::new(), false, result.notices.clone());
+        Self { text, rounds, reached_limit, usage, cost, cost_is_partial, notices }
     }
 
     /// What the model calls cost, with whether there is more.
@@ -78,6 +82,7 @@ impl ToolLoop {
             rounds: Limits::default().rounds,
             output_max: 0,
             parameters: Parameters::default(),
+            tool_choice_for: ToolChoiceFor::default(),
             background_wait: BACKGROUND_WAIT_DEFAULT,
         }
     }
@@ -118,6 +123,7 @@ pub async fn tool_loop(
         rounds,
         output_max,
         parameters,
+        tool_choice_for,
         background_wait,
     } = config;
     let failed = |error: crate::ClientError| {
@@ -130,7 +136,8 @@ pub async fn tool_loop(
         .system(system)
         .rounds(rounds)
         .origin(origin)
-        .background_wait(background_wait);
+        .background_wait(background_wait)
+        .tool_choice_for(tool_choice_for);
     let run = match tools {
         Some(tools) => run.tools(tools),
         None => run,

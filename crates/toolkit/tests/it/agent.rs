@@ -4,10 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
 use futures::FutureExt as _;
-use heeler_core::Message;
+use heeler_core::{Message, ToolContext};
 use heeler_script::ReplySpec;
+use heeler_testkit::picture::pixel;
 use heeler_toolkit::testing::TestCall;
-use heeler_toolkit::{Agent, AgentHooks, ContextManager};
+use heeler_toolkit::{Agent, AgentHooks, ContextManager, Object, raw_tool};
 use serde_json::json;
 
 use crate::door::{client, clients, echo, ended, tools};
@@ -101,6 +102,7 @@ async fn an_agent_is_a_tool_in_one_call() {
         explore: model calls 1, tokens 57, $0.0001
         true the agent ended without saying anything
         explore: model calls 1, tokens 55, $0.0001
+        the model replied with nothing; the turn ends here
         true the agent did not finish: its provider failed
         explore: model calls 1, tokens 57, $0.0001; who are you? (model call 1)"#]]
     .assert_eq(&said.join("\n"));
@@ -117,6 +119,24 @@ async fn what_an_agent_took_as_a_tool_is_not_told_as_free_without_prices() {
     let told = called.for_user();
     assert!(told.starts_with("explore: model calls 1, tokens "), "{told}");
     assert!(told.ends_with(", cost not known"), "{told}");
+}
+
+#[tokio::test]
+async fn what_an_agent_notices_as_a_tool_is_told_the_user() {
+    let refused = ReplySpec::error(400, "refused_item", "Could not process image");
+    let (asks, _) =
+        clients([ReplySpec::call("draw", json!({})), refused, ReplySpec::text("a map")]);
+    let draw = raw_tool("draw", "Draws", Object::new(), |context: ToolContext, _| {
+        context.images.attach(pixel());
+        async { "drawn" }
+    });
+    let agent = Agent::new(asks).tools(tools([draw]));
+    let look = agent.into_tool("look", "Looks").unwrap();
+    let called = TestCall::new(json!({"task": "what?"}).to_string()).of(&look).await;
+    assert_eq!(called.text(), "a map");
+    expect![[r#"
+        look: model calls 2, tokens 116, $0.0003
+        an image or document was replaced by a note, since the provider cannot process what was sent; the request goes on without"#]].assert_eq(called.for_user());
 }
 
 #[tokio::test]

@@ -112,3 +112,25 @@ async fn a_picture_that_the_provider_refuses_is_told_of() {
     )
     .await;
 }
+
+#[tokio::test]
+async fn what_is_noticed_is_not_lost_with_a_reader_that_is_behind() {
+    let refused = ReplySpec::error(400, "refused_item", "Could not process image");
+    // More than is kept for a reader.
+    let long = BlockSpec::text("many words ".repeat(1_000_000));
+    let long = ReplySpec::blocks([long, BlockSpec::call("echo", json!({"text": "a"}))]);
+    let (client, model) = client([refused, long, ReplySpec::text("done")]);
+    let run = Run::new([Message::user_with_images("What is it?", [pixel()])]);
+    let mut events = client.run_stream(run.tools(tools([echo()])));
+    let mut told = Vec::from_iter(events.next().await);
+    while model.requests().len() < 3 {
+        tokio::task::yield_now().await;
+    }
+    told.extend(events.collect::<Vec<_>>().await);
+    let is_told = |is: fn(&RunEvent) -> bool| told.iter().any(is);
+    assert!(is_told(|event| matches!(event, RunEvent::Resync(_))));
+    assert!(!is_told(|event| matches!(event, RunEvent::Notice(_))));
+    let Some(RunEvent::Finished(Ok(result))) = told.last() else { panic!("{told:?}") };
+    let notices = &result.notices;
+    expect!["an image or document was replaced by a note, since the provider cannot process what was sent; the request goes on without"].assert_eq(&notices.join("\n"));
+}

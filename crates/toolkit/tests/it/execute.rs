@@ -7,14 +7,14 @@ use expect_test::expect;
 use futures::StreamExt;
 use heeler_core::{
     AllowAll, Block, DenyAll, EventStream, InputOrigin, Message, Mode, ModelEvent, ModelRequest,
-    Parameters, Policy, Provider, RawJson, Reply, Rule, RuleEffect, StopReason, ToolContext,
-    ToolError, ToolOutput, Usage,
+    Parameters, Policy, Provider, RawJson, Reply, Rule, RuleEffect, StopReason, ToolChoice,
+    ToolContext, ToolError, ToolOutput, ToolUse, Usage,
 };
 use heeler_engine::SystemClock;
 use heeler_providers::scripted::Scripted;
 use heeler_script::{ReplySpec, Script};
 use heeler_toolkit::{
-    Object, Run, Schema, ToolLoop, ToolLoopEnd, Toolset, raw_tool, tool, tool_loop,
+    Object, Run, Schema, ToolChoiceFor, ToolLoop, ToolLoopEnd, Toolset, raw_tool, tool, tool_loop,
 };
 use serde_json::json;
 
@@ -152,16 +152,20 @@ async fn the_loop_gives_the_final_text_and_the_rounds() {
         ToolLoop { tools: Some((&tools).into()), ..config([call(), ReplySpec::text("Done.")]) },
         ToolLoop { tools: Some((&tools).into()), rounds: 2, ..config([call(), call()]) },
         config([call(), ReplySpec::text("There is none.")]),
+        config([ReplySpec::text("")]),
     ] {
         let end = tool_loop(config, messages(), origin()).await.unwrap();
-        let ToolLoopEnd { text, rounds, reached_limit, .. } = end;
-        writeln!(said, "{text:?}, {rounds} rounds, reached limit: {reached_limit}").unwrap();
+        let ToolLoopEnd { text, rounds, reached_limit, notices, .. } = end;
+        let end = format!("{text:?}, {rounds} rounds, reached limit: {reached_limit}");
+        writeln!(said, "{}", [end].into_iter().chain(notices).collect::<Vec<_>>().join("; "))
+            .unwrap();
     }
     expect![[r#"
         "Hello.", 1 rounds, reached limit: false
         "Done.", 2 rounds, reached limit: false
         "", 2 rounds, reached limit: true
         "There is none.", 2 rounds, reached limit: false
+        "", 1 rounds, reached limit: false; the model replied with nothing; the turn ends here
     "#]]
     .assert_eq(&said);
     let error = ReplySpec::error(401, "authentication_error", "who are you?");
@@ -169,15 +173,23 @@ async fn the_loop_gives_the_final_text_and_the_rounds() {
     assert_eq!(failed.to_string(), "who are you? (model call 0)");
 }
 
-/// A model that says nothing of what it is asked, and keeps it.
+/// A model that says nothing of what it is asked, and keeps it. It calls what it is forced to.
 #[derive(Clone, Default)]
 struct Sees(Arc<Mutex<Vec<ModelRequest>>>);
 
 impl Provider for Sees {
     fn stream(&self, request: ModelRequest) -> EventStream {
+        let (block, stop) = match &request.parameters.tool_choice {
+            Some(ToolChoice::Tool(name)) => {
+                let (id, name, input) = ("1".into(), name.clone(), RawJson::empty_object());
+                let call = ToolUse { id, name, input, invalid: None, cache: None };
+                (call.into(), StopReason::ToolUse)
+            }
+            _ => (Block::text("Seen."), StopReason::EndTurn),
+        };
         self.0.lock().unwrap().push(request);
-        let (blocks, usage) = (vec![Block::text("Seen.")], Usage::default());
-        let reply = Reply { blocks, stop: StopReason::EndTurn, usage, provider_id: None };
+        let usage = Usage::default();
+        let reply = Reply { blocks: vec![block], stop, usage, provider_id: None };
         futures::stream::iter([Ok(ModelEvent::Finished(reply))]).boxed()
     }
 }
@@ -196,6 +208,25 @@ async fn the_loop_sends_its_options() {
     assert_eq!((&*request.model, &*request.system), ("test", "Be brief."));
     assert_eq!((request.output_max, request.parameters.temperature), (77, Some(0.5)));
     assert!(request.tools.is_empty());
+}
+
+#[tokio::test]
+async fn the_loop_forces_a_choice_of_tools_as_often_as_is_said() {
+    let here = tools([raw_tool("here", "Tells", Object::new(), |_, _| async { "there" })]);
+    let choice = Some(ToolChoice::Tool("here".into()));
+    for (tool_choice_for, expected) in
+        [(ToolChoiceFor::FirstCall, (2, false)), (ToolChoiceFor::EachCall, (4, true))]
+    {
+        let config = ToolLoop {
+            tools: Some((&here).into()),
+            rounds: 4,
+            parameters: Parameters { tool_choice: choice.clone(), ..Parameters::default() },
+            tool_choice_for,
+            ..ToolLoop::new(Sees::default(), "script/test")
+        };
+        let end = tool_loop(config, [Message::user("hi")], InputOrigin::default()).await.unwrap();
+        assert_eq!((end.rounds, end.reached_limit), expected);
+    }
 }
 
 #[tokio::test]

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use heeler_core::{Hooks, Limits, Message, Provider, ToolContext, ToolOutput};
 
 use crate::{
-    Binding, Client, ContextManager, Layer, Run, RunError, RunResult, RunStream, SchemaError,
-    ToolSource, tool,
+    Binding, Client, ContextManager, Layer, Run, RunError, RunErrorKind, RunResult, RunStream,
+    SchemaError, ToolSource, tool,
 };
 
 /// A client with a system prompt, tools and limits; plain data, cheap to clone. It keeps no
@@ -184,9 +184,11 @@ fn taken(name: &str, result: &RunResult) -> String {
 
 fn unfinished(error: &RunError) -> String {
     // What a provider says is for whoever has the key, and for no model.
-    let why = match error.provider_error() {
-        Some(_) => "its provider failed".to_owned(),
-        None => error.to_string(),
+    let why = match &error.kind {
+        RunErrorKind::Provider { .. } => "its provider failed".to_owned(),
+        // Why is the last it said.
+        RunErrorKind::Refused(_) => "the model refused to answer".to_owned(),
+        _ => error.to_string(),
     };
     let said = error.result.final_text();
     match said.trim() {
@@ -262,7 +264,7 @@ impl AgentHooks {
 
     pub(crate) fn tell_done(&self, result: &Result<RunResult, RunError>) {
         let is_first_trim = matches!(result, Err(error)
-            if error.iteration == 0 && matches!(error.kind, crate::RunErrorKind::Context(_)));
+            if error.iteration == 0 && matches!(error.kind, RunErrorKind::Context(_)));
         if !is_first_trim {
             tell(self.done.as_ref(), |hook| hook(result));
         }

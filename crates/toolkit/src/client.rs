@@ -530,7 +530,7 @@ fn answer(result: Result<RunResult, RunError>) -> Result<Answer, RunError> {
 fn is_answer(error: &RunError) -> bool {
     let ended = matches!(
         error.kind,
-        RunErrorKind::Limit(_) | RunErrorKind::Truncated | RunErrorKind::Refused
+        RunErrorKind::Limit(_) | RunErrorKind::Truncated | RunErrorKind::Refused(_)
     );
     ended && error.result.final_message().is_some()
 }

@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use heeler_core::{
-    Appended, BoxFuture, Cost, Durability, Entry, Event, Journal, Lease, Message, ProviderError,
-    Record, SessionHeader, SessionId, SessionStore, SessionSummary, StopReason, StoreError,
-    StoreErrorKind, Timestamp, ToolOutput, TurnOutcome, Usage,
+    Appended, Block, BoxFuture, Cost, Durability, Entry, Event, Journal, Lease, Message,
+    ProviderError, Record, Reply, SessionHeader, SessionId, SessionStore, SessionSummary,
+    StopReason, StoreError, StoreErrorKind, Timestamp, ToolOutput, TurnOutcome, Usage,
+    truncate_chars,
 };
 
 use heeler_engine::{Cursor, ImageDoor};
@@ -20,6 +21,9 @@ use crate::{ContextError, RunErrorKind};
 
 /// The most notices that a result keeps, and that are told of a history.
 pub(super) const NOTICES_MAX: usize = 100;
+
+/// The longest reason of a refusal.
+const REASON_CHARS_MAX: usize = 500;
 
 /// The store of one run.
 pub(super) struct RunJournal {
@@ -57,6 +61,8 @@ pub(super) struct Seen {
     spent: BTreeMap<u32, Spent>,
     turn_began: Option<Timestamp>,
     pub(super) stop: Option<StopReason>,
+    /// Why the last answer was refused, in the words that stand in its place.
+    pub(super) reason: String,
     /// The model that is asked, where that is a fallback.
     pub(super) fallback: Option<Arc<str>>,
     /// The failure of the attempt that runs, as the provider said it.
@@ -182,6 +188,7 @@ impl Watch {
                 seen.rounds += 1;
                 seen.spent(replied.turn).rounds += 1;
                 seen.stop = Some(replied.reply.stop.clone());
+                seen.reason = reason(&replied.reply);
                 drop(seen);
                 self.see_cost(replied.cost);
             }
@@ -274,6 +281,19 @@ impl SessionStore for RunJournal {
         let text = format!("{id} is a run's own session");
         ready(Err(StoreError::new(StoreErrorKind::Busy, text)))
     }
+}
+
+/// What stands in the place of a refused answer, as one line. It comes last: what was said before the
+/// refusal, if anything, is another text.
+fn reason(reply: &Reply) -> String {
+    if !matches!(reply.stop, StopReason::Refusal | StopReason::ContentFilter) {
+        return String::new();
+    }
+    let texts = reply.blocks.iter().rev().filter_map(Block::as_text);
+    let text = texts.map(str::trim).find(|text| !text.is_empty()).unwrap_or_default();
+    let plain = text.replace(char::is_control, " ");
+    let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    truncate_chars(&line, REASON_CHARS_MAX).into_owned()
 }
 
 fn ready<T: Send + 'static>(value: T) -> BoxFuture<T> {

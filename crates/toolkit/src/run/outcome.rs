@@ -109,9 +109,10 @@ pub enum RunErrorKind {
     /// The model's answer was cut at its token limit.
     #[error("the model's answer was cut at its token limit; allow more with Client::output_max")]
     Truncated,
-    /// The model, or its provider's filter, refused to answer.
-    #[error("the model refused to answer")]
-    Refused,
+    /// The model, or its provider's filter, refused to answer. With what stands in the answer's place,
+    /// as one line of at most 500 characters; empty where nobody says why.
+    #[error("the model refused to answer{}", told_reason(.0))]
+    Refused(String),
     /// The run has a limit of cost, and there are no prices of this model.
     #[error(
         "a limit of cost needs the prices of {0}, which the catalogue does not have; give them with \
@@ -140,6 +141,10 @@ pub enum RunErrorKind {
     /// heeler itself could not go on.
     #[error("{0}")]
     Failed(String),
+}
+
+fn told_reason(reason: &str) -> String {
+    if reason.is_empty() { String::new() } else { format!(": {reason}") }
 }
 
 fn told_attempts(attempts: u32, fallback: Option<&str>) -> String {

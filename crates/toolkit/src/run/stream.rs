@@ -276,7 +276,7 @@ impl Going {
     fn why(&self, outcome: TurnOutcome) -> Option<RunErrorKind> {
         Some(match outcome {
             TurnOutcome::Done => return None,
-            TurnOutcome::Refused => RunErrorKind::Refused,
+            TurnOutcome::Refused => RunErrorKind::Refused(self.watch.seen().reason.clone()),
             TurnOutcome::Truncated => RunErrorKind::Truncated,
             TurnOutcome::Cancelled => RunErrorKind::Cancelled,
             TurnOutcome::Denied { reason } => RunErrorKind::Denied(reason),

@@ -8,7 +8,7 @@ use heeler_core::{
     Block, Cost, EventStream, Limits, Message, ModelEvent, ModelRequest, Prices, Provider, RawJson,
     Reply, Role, StopReason, ToolUse, Usage,
 };
-use heeler_script::ReplySpec;
+use heeler_script::{BlockSpec, ReplySpec};
 use heeler_toolkit::{Client, Object, Run, RunErrorKind, RunEvent, ToolRegistry, raw_tool};
 use serde_json::json;
 
@@ -147,4 +147,36 @@ async fn a_provider_that_tells_what_it_charges_is_held_to_a_limit_of_cost() {
     let prices = Prices { input: 1, output: 1, cache_write: 1, cache_read: 1, long: None };
     let priced = run(&[Some(40), None, Some(1)], Some(prices)).await;
     assert_eq!(priced.unwrap().cost, Cost(56));
+}
+
+#[tokio::test]
+async fn a_refusal_says_why_in_one_line() {
+    let refuses = |blocks: &[&str]| {
+        let blocks = blocks.iter().map(|text| BlockSpec::text(*text));
+        ReplySpec { stop: Some("refusal".into()), ..ReplySpec::blocks(blocks) }
+    };
+    let long = "long ".repeat(1000);
+    let mut said = String::new();
+    for blocks in [
+        &["Half an", "[Anthropic refused: no\n  such\tthing (cyber)]"][..],
+        &["I can't help with that.", " "],
+        &[],
+        &[&long],
+    ] {
+        let looks = ReplySpec::blocks([
+            BlockSpec::text("Looking."),
+            BlockSpec::call("echo", json!({"text": "a"})),
+        ]);
+        let (asks, _) = client([looks, refuses(blocks)]);
+        let run = asks.run(Run::say("go").tools(tools([echo()])));
+        let error = run.await.unwrap_err();
+        assert!(matches!(error.kind, RunErrorKind::Refused(_)), "{error}");
+        said += &format!("{}\n", error.to_string().replace(&"long ".repeat(98), "..."));
+    }
+    expect![[r#"
+        the model refused to answer: [Anthropic refused: no such thing (cyber)] (model call 1)
+        the model refused to answer: I can't help with that. (model call 1)
+        the model refused to answer (model call 1)
+        the model refused to answer: ...long long… (model call 1)
+    "#]].assert_eq(&said);
 }

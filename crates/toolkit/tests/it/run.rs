@@ -298,7 +298,7 @@ async fn a_limit_a_cut_and_a_refusal_leave_a_valid_history() {
         expect![[r#"
             text No.
             answer No.
-            error: the model refused to answer (model call 0)
+            error: the model refused to answer: No. (model call 0)
               1 rounds, Refusal, some tokens
               User: go
               Assistant: No.

@@ -1,23 +1,30 @@
 //! What is taken out of everything that is shown, sent or kept.
 
 use heeler_secrets::Secrets;
-use heeler_settings::Loaded;
+use heeler_settings::{Loaded, SettingsError};
 
 use crate::{Environment, Keys};
 
 /// The secrets among these variables, among those that the settings give to commands, and the keys that
-/// are kept in a file, whoever's model answers.
+/// are kept in a file, whoever's model answers. And why some of those may not be among them, in words for
+/// the user.
 #[must_use]
-pub fn hidden(environment: &Environment, loaded: &Loaded) -> Secrets {
-    // Without a home there is no such file, and one that cannot be read gives nobody a key.
-    let kept = Keys::of(environment).and_then(|keys| keys.in_file()).unwrap_or_default();
-    let kept = kept.iter().map(|(name, key)| (*name, key.expose()));
+pub fn hidden(environment: &Environment, loaded: &Loaded) -> (Secrets, Option<SettingsError>) {
+    // Without a home there is no such file.
+    let kept = Keys::of(environment).ok().map(|keys| keys.in_file());
+    let (kept, unread) = kept.unwrap_or_default();
+    let kept = kept.iter().map(|(name, key)| (name.as_str(), key.expose()));
     let given = loaded.environment.iter().map(|(name, set)| (name.as_str(), set.value.as_str()));
-    Secrets::of_variables(environment.iter().chain(given).chain(kept))
+    (Secrets::of_variables(environment.iter().chain(given).chain(kept)), unread)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use expect_test::{Expect, expect};
+
     use super::*;
     use crate::{KeepKey, KeyOwner, Secret};
 
@@ -34,12 +41,72 @@ mod tests {
             keys.keep(&owner, &Secret::new(key), KeepKey::InFile).unwrap();
         }
         let text = "k3Qm9vT2xW8bN5rJ, BSAq7Zk2Wm9Xr4Tb8Y, h0rse-battery-Staple";
+        let (secrets, unread) = hidden(&environment, &Loaded::default());
         let shown =
             "[redacted: OPENAI_API_KEY], [redacted: BRAVE_SEARCH_API_KEY], [redacted: DB_PASSWORD]";
-        assert_eq!(hidden(&environment, &Loaded::default()).redact(text), shown);
-        // What cannot be read holds nothing up.
-        std::fs::write(folder.path().join("keys.toml"), "broken").unwrap();
-        let redacted = hidden(&environment, &Loaded::default()).redact(text).into_owned();
-        assert!(redacted.ends_with("[redacted: DB_PASSWORD]"), "{redacted}");
+        assert_eq!(secrets.redact(text), shown);
+        assert!(unread.is_none());
+    }
+
+    /// Whether the key of a file of keys is hidden, and what is told of the file.
+    fn check(mode: u32, file: &str, is_hidden: bool, told: Expect) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys.toml");
+        std::fs::write(&path, file).unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        let home = folder.path().to_str().unwrap();
+        let environment = Environment::default().with("HEELER_HOME", home);
+        let (secrets, unread) = hidden(&environment, &Loaded::default());
+        let redacted = secrets.redact("the key: k3Qm9vT2xW8bN5rJ").into_owned();
+        assert_eq!(!redacted.contains("k3Qm9vT2xW8bN5rJ"), is_hidden, "{file}: {redacted}");
+        let unread = unread.map(|unread| unread.to_string().replace(home, "HOME"));
+        told.assert_eq(&unread.unwrap_or_default());
+    }
+
+    #[test]
+    fn a_key_that_is_refused_for_use_is_hidden_all_the_same() {
+        let key = "[openai]\nkey = 'k3Qm9vT2xW8bN5rJ'\n";
+        // Others can read it.
+        check(0o644, key, true, expect![""]);
+        // Beside rows that are none, or of somebody whom this heeler does not know.
+        check(0o600, &format!("[foo]\nbar = 1\n{key}"), true, expect![""]);
+        check(0o600, &format!("{key}since = 2020\n"), true, expect![""]);
+        check(0o600, &key.replace("openai", "someone-else"), true, expect![""]);
+        check(0o600, "openai = 'k3Qm9vT2xW8bN5rJ'", true, expect![""]);
+        // Beside what is no TOML.
+        check(
+            0o600,
+            &format!("{key}[brave]\nkey = = 7\n"),
+            true,
+            expect![
+                "HOME/keys.toml: keys in it may be shown and kept as they are: the file is broken; remove it, and run `heeler login PROVIDER` again"
+            ],
+        );
+        check(
+            0o600,
+            &format!("broken\n{key}"),
+            true,
+            expect![
+                "HOME/keys.toml: keys in it may be shown and kept as they are: the file is broken; remove it, and run `heeler login PROVIDER` again"
+            ],
+        );
+        check(
+            0o600,
+            &key.replace('\'', ""),
+            true,
+            expect![
+                "HOME/keys.toml: keys in it may be shown and kept as they are: the file is broken; remove it, and run `heeler login PROVIDER` again"
+            ],
+        );
+        check(
+            0o600,
+            "k3Qm9vT2xW8bN5rJ",
+            true,
+            expect![
+                "HOME/keys.toml: keys in it may be shown and kept as they are: the file is broken; remove it, and run `heeler login PROVIDER` again"
+            ],
+        );
+        // None that could be read.
+        check(0o600, "", false, expect![""]);
     }
 }

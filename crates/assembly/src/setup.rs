@@ -183,7 +183,9 @@ impl Setup {
         parts.reach = Arc::new(reach);
         parts.approvers.extend(self.approver);
         parts.hooks = hooks(variables, &loaded, &store);
-        parts.secrets = Arc::new(hidden(&self.environment, &loaded));
+        let (secrets, unread) = hidden(&self.environment, &loaded);
+        parts.secrets = Arc::new(secrets);
+        loaded.problems.extend(unread);
         parts.spill = Some(Arc::new(store.clone()));
         parts.media = Some(Arc::new(store.clone()));
         parts.person = self.person;

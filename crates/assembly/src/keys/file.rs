@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{ErrorKind, Read as _};
+use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,8 @@ use crate::SetupError;
 
 const NAME: &str = "keys.toml";
 const HEAD: &str = "# Keys of `heeler login`. Keep this file to yourself: chmod 600.\n\n";
+/// What is told of a text that is none of ours.
+const BROKEN: &str = "the file is broken; remove it, and run `heeler login PROVIDER` again";
 /// What others may do with a file.
 const OTHERS: u32 = 0o077;
 
@@ -64,6 +66,24 @@ impl KeyFile {
         Ok(self.read()?.into_iter().filter_map(row).collect())
     }
 
+    /// Every key that stands in the file, with the name of its row: to be hidden, never to be used. So who
+    /// else can read it is no matter, and neither is what is wrong beside a key. And why some may be missing.
+    pub(super) fn found(&self) -> (Vec<(String, Secret)>, Option<SettingsError>) {
+        let unread = |why: String| {
+            let why = format!("keys in it may be shown and kept as they are: {why}");
+            SettingsError::of_file(&self.shown(), why)
+        };
+        let text = match self.open().and_then(|file| file.map(text_of).transpose()) {
+            Ok(text) => text.unwrap_or_default(),
+            Err(error) => return (Vec::new(), Some(unread(unreadable(&error)))),
+        };
+        let text = String::from_utf8_lossy(&text);
+        match toml::from_str(&text) {
+            Ok(rows) => (keys_in(&rows), None),
+            Err(_) => (words_in(&text), Some(unread(BROKEN.to_owned()))),
+        }
+    }
+
     /// Changes one row; the others stay.
     pub(super) fn change(&self, provider: &str, row: Option<Row>) -> Result<(), SetupError> {
         // Nobody's keys are made safe by being read and written again.
@@ -89,14 +109,9 @@ impl KeyFile {
 
     fn read(&self) -> Result<BTreeMap<String, Written>, SetupError> {
         let refused = |why: String| SetupError::new(format!("{}: {why}", self.shown()));
-        let unreadable = |error: std::io::Error| {
-            refused(format!("the keys cannot be read: {error}; make the file readable for you"))
-        };
-        let file = match File::open(&self.path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
-            file => file.map_err(unreadable)?,
-        };
-        let about = file.metadata().map_err(unreadable)?;
+        let failed = |error: io::Error| refused(unreadable(&error));
+        let Some(file) = self.open().map_err(failed)? else { return Ok(BTreeMap::new()) };
+        let about = file.metadata().map_err(failed)?;
         let mode = about.permissions().mode() & 0o777;
         if mode & OTHERS != 0 {
             return Err(refused(format!(
@@ -105,9 +120,14 @@ impl KeyFile {
                 self.shown()
             )));
         }
-        let mut text = Vec::new();
-        file.take(FILE_BYTES_MAX).read_to_end(&mut text).map_err(unreadable)?;
-        parse(&text).map_err(refused)
+        parse(&text_of(file).map_err(failed)?).map_err(refused)
+    }
+
+    fn open(&self) -> io::Result<Option<File>> {
+        match File::open(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            file => file.map(Some),
+        }
     }
 
     fn shown(&self) -> String {
@@ -115,10 +135,43 @@ impl KeyFile {
     }
 }
 
+fn text_of(file: File) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    file.take(FILE_BYTES_MAX).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+/// What may be a key in rows of any form, with the row's name.
+fn keys_in(rows: &toml::Table) -> Vec<(String, Secret)> {
+    let key = |(name, row): (&String, &toml::Value)| {
+        let key = row.as_str().or_else(|| row.get("key")?.as_str())?;
+        Some((name.clone(), Secret::new(key)))
+    };
+    rows.iter().filter_map(key).collect()
+}
+
+/// What may be a key in a text that is no TOML, with the name of the row it seems to be of.
+fn words_in(text: &str) -> Vec<(String, Secret)> {
+    let mut row = "kept";
+    let mut words = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            row = name;
+            continue;
+        }
+        let value = line.split_once('=').map_or(line, |(_, value)| value);
+        let word = value.split_ascii_whitespace().next().unwrap_or_default();
+        words.push((row.to_owned(), Secret::new(word.trim_matches(['"', '\'']))));
+    }
+    words
+}
+
+fn unreadable(error: &io::Error) -> String {
+    format!("the keys cannot be read: {error}; make the file readable for you")
+}
+
 /// The rows of a text. Why they are none says nothing of what stands there: it may be a key.
 fn parse(text: &[u8]) -> Result<BTreeMap<String, Written>, String> {
     let rows = std::str::from_utf8(text).ok().and_then(|text| toml::from_str(text).ok());
-    rows.ok_or_else(|| {
-        "the file is broken; remove it, and run `heeler login PROVIDER` again".to_owned()
-    })
+    rows.ok_or_else(|| BROKEN.to_owned())
 }

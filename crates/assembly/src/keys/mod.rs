@@ -13,6 +13,7 @@ mod ring;
 use std::path::PathBuf;
 
 use heeler_providers::Secret;
+use heeler_settings::SettingsError;
 
 use self::file::{KeyFile, Row};
 pub use self::owner::KeyOwner;
@@ -126,15 +127,16 @@ impl Keys {
         Ok(true)
     }
 
-    /// The keys that stand in the file, with the variables they stand for. What a keyring holds is asked
-    /// for only where it is needed: a person may have to unlock it.
-    pub(crate) fn in_file(&self) -> Result<Vec<(&'static str, Secret)>, SetupError> {
-        let rows = self.file.rows()?;
-        let key = |owner: KeyOwner| match rows.get(owner.row())? {
-            Row::Key(key) => Some((*owner.variables.first()?, key.clone())),
-            Row::Keyring => None,
+    /// The keys that stand in the file, with the variables they stand for, and why some may be missing. Of
+    /// those that are refused for use, too. What a keyring holds is asked for only where it is needed: a
+    /// person may have to unlock it.
+    pub(crate) fn in_file(&self) -> (Vec<(String, Secret)>, Option<SettingsError>) {
+        let variable = |row: String| {
+            let owner = KeyOwner::named(&row).and_then(|owner| owner.variables.first().copied());
+            owner.map_or_else(|| format!("{}_API_KEY", row.to_ascii_uppercase()), str::to_owned)
         };
-        Ok(KeyOwner::all().filter_map(key).collect())
+        let (keys, unread) = self.file.found();
+        (keys.into_iter().map(|(row, key)| (variable(row), key)).collect(), unread)
     }
 
     fn get(&self, owner: &KeyOwner) -> Result<Option<Secret>, SetupError> {

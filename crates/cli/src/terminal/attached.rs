@@ -43,7 +43,10 @@ pub(crate) async fn show(
         is_guest: true,
         is_left,
     };
-    let secrets = hidden(&environment, &loaded);
+    let (secrets, unread) = hidden(&environment, &loaded);
+    if let Some(unread) = unread {
+        say(format_args!("heeler: {unread}"));
+    }
     let guest = Guest {
         environment: environment.clone(),
         store,

@@ -51,7 +51,10 @@ pub(in crate::sessions) fn print(
     form: Form,
     out: &mut dyn Write,
 ) -> Result<Exit> {
-    let known = hidden(environment, &settings_of(store, id, environment));
+    let (known, unread) = hidden(environment, &settings_of(store, id, environment));
+    if let Some(unread) = unread {
+        say(format_args!("heeler: {unread}"));
+    }
     let files = files_of(&store.journal_path(id), id)?;
     let mut secrets = BTreeSet::new();
     for file in &files {

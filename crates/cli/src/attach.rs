@@ -13,7 +13,7 @@ use heeler_engine::Session;
 use heeler_store::FileStore;
 
 use crate::arguments::AttachArguments;
-use crate::exec::{END_PATIENCE, follow, not_followed, outlive_file_limit};
+use crate::exec::{END_PATIENCE, follow, not_followed};
 use crate::exit::Exit;
 use crate::folder::workspace;
 use crate::say::{print, say};
@@ -146,10 +146,7 @@ fn within_runtime<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    let ended = runtime.block_on(async {
-        outlive_file_limit()?;
-        work.await
-    });
+    let ended = runtime.block_on(work);
     // A thread that is stuck in a call of the system's keeps nobody from leaving.
     runtime.shutdown_timeout(END_PATIENCE);
     ended

@@ -9,6 +9,7 @@ use anyhow::Error;
 use heeler_tui::text::clean;
 
 use crate::scarce;
+use crate::whole::MAKE_ROOM;
 
 /// Writes one line, at once. A closed stderr stops nothing, where `eprintln!` would panic.
 pub(crate) fn say(text: impl Display) {
@@ -69,9 +70,13 @@ pub(crate) fn print(text: &str) -> std::io::Result<()> {
     }
 }
 
-/// The error with its place, which the system does not tell.
+/// The error with its place, which the system does not tell, and what helps where a file is written so.
 pub(crate) fn unwritten(error: &std::io::Error) -> std::io::Error {
-    std::io::Error::new(error.kind(), format!("cannot write to stdout: {error}"))
+    let step = match error.kind() {
+        ErrorKind::FileTooLarge => format!("; {MAKE_ROOM}"),
+        _ => String::new(),
+    };
+    std::io::Error::new(error.kind(), format!("cannot write to stdout{step}: {error}"))
 }
 
 /// An error with its causes, and what to do about them where they do not say. A cause that the words before

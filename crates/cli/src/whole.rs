@@ -17,6 +17,9 @@ const READER_WAIT_MAX: Duration = Duration::from_secs(5);
 /// How long until it is tried again.
 const READER_WAIT_STEP: Duration = Duration::from_millis(20);
 
+/// What helps where a file may not grow.
+pub(crate) const MAKE_ROOM: &str = "let files be larger (`ulimit -f`)";
+
 /// What becomes of a file that is there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Existing {
@@ -86,6 +89,20 @@ impl Unfinished {
         };
         persisted.map_err(|error| error.error)
     }
+}
+
+/// The error of a file that could not be written, with its place and what to do about it.
+pub(crate) fn unwritten(path: &Path, error: &io::Error) -> io::Error {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    let step = match error.kind() {
+        FileTooLarge => MAKE_ROOM,
+        StorageFull | QuotaExceeded => "free some space there, or name a file elsewhere",
+        _ => "name a file in a folder you can write",
+    };
+    // Behind this stands what the file is called until it is whole.
+    let cause = error.to_string();
+    let cause = cause.split(" at path ").next().unwrap_or_default();
+    io::Error::new(error.kind(), format!("cannot write {}; {step}: {cause}", path.display()))
 }
 
 /// Opens what is no plain file. Without `NONBLOCK` a pipe that nobody reads would hold us up for ever.

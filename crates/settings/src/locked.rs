@@ -30,7 +30,12 @@ pub fn change_file(
     let path = folder.join(name);
     let shown = path.display().to_string();
     let refused = |error: io::Error| {
-        let why = format!("cannot write the file: {error}; make it and its folder writable");
+        let step = match error.kind() {
+            io::ErrorKind::FileTooLarge => "let files be larger (`ulimit -f`)",
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space there",
+            _ => "make it and its folder writable",
+        };
+        let why = format!("cannot write the file: {error}; {step}");
         SettingsError::of_file(&shown, why)
     };
     // The lock ends with the file, or with the process.

@@ -12,6 +12,7 @@ use heeler_settings::{FILE_BYTES_MAX, Place, put_back, read_file, template};
 use crate::editor;
 use crate::exit::Exit;
 use crate::say::{ask, say};
+use crate::whole::unwritten;
 
 /// What is told where the editor left what was made for it.
 const NOTHING_SET: &str = "nothing was set, so no file is left";
@@ -98,6 +99,10 @@ fn before(path: &Path, place: Place) -> Result<Option<Vec<u8>>> {
     ensure!(!(place.is_repository() && is_link(folder)), "{} is a link", folder.display());
     DirBuilder::new().recursive(true).mode(folder_mode).create(folder)?;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(file_mode).open(path)?;
-    file.write_all(template().as_bytes())?;
+    file.write_all(template().as_bytes()).map_err(|error| {
+        // A beginning of it would pass for settings of somebody's.
+        let _ = std::fs::remove_file(path);
+        unwritten(path, &error)
+    })?;
     Ok(None)
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use heeler_core::{Bill, FinalAnswer, Reread, SessionId, TurnOutcome, Usage, View};
 use heeler_store::FileStore;
 use heeler_turn::State;
@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use super::wanted::Wanted;
 use crate::exit::Exit;
 use crate::stage::Settled;
-use crate::whole::{Existing, Unfinished};
+use crate::whole::{Existing, Unfinished, unwritten};
 
 /// The version of the JSON events; raised when a field changes its meaning or goes away.
 pub(super) const EVENTS_VERSION: u32 = 1;
@@ -36,8 +36,7 @@ pub(super) fn check_target(path: &Path) -> Result<()> {
         "cannot write {shown}: there is no folder {}; make it first",
         folder.display()
     );
-    let cannot = || format!("cannot write {shown}; name a file in a folder you can write");
-    Unfinished::at(path).map(drop).with_context(cannot)
+    Unfinished::at(path).map(drop).map_err(|error| unwritten(path, &error).into())
 }
 
 fn folder_of(path: &Path) -> &Path {

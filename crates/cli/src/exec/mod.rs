@@ -18,7 +18,6 @@ mod watch;
 mod writer;
 
 pub(crate) use follow::{follow, not_followed};
-pub(crate) use signals::outlive_file_limit;
 pub(crate) use text::progress;
 
 use std::path::{Path, PathBuf};
@@ -46,6 +45,7 @@ use crate::permissions;
 use crate::person::TerminalPerson;
 use crate::say::{ask, say, told};
 use crate::stage::{self, AtEnd};
+use crate::whole::unwritten;
 use choose::Existing;
 use clean::Cleaning;
 use detach::Prompt;
@@ -142,7 +142,7 @@ fn exit_of(printed: std::io::Result<Exit>) -> Exit {
 fn write_result(arguments: &ExecArguments, finish: &mut Finish) {
     let Some(path) = &arguments.result_json else { return };
     if let Err(error) = finish.write(path) {
-        say(format_args!("heeler: cannot write {}: {error}", path.display()));
+        say(format_args!("heeler: {}", unwritten(path, &error)));
         finish.is_unwritten = true;
     }
 }
@@ -265,7 +265,6 @@ struct Begun<'a> {
 
 impl Begun<'_> {
     async fn session(mut self, printer: &mut dyn Printer) -> Result<Finish> {
-        outlive_file_limit()?;
         let Self { arguments, store, .. } = &self;
         let resume = arguments.resume.as_deref();
         let newest = arguments.continue_newest;

@@ -4,7 +4,6 @@ use std::io;
 use std::sync::mpsc::SendError;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
 use heeler_core::SessionId;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -55,23 +54,6 @@ impl Signals {
     pub(super) fn came(&self) -> bool {
         self.came
     }
-}
-
-/// From here on a write beyond the limit on the size of files (`ulimit -f`) fails and is told, where the
-/// system would end the process without a word. Heard, not ignored: a program that is started would go on
-/// ignoring it, and has the system's way again of what was heard.
-pub(crate) fn outlive_file_limit() -> Result<()> {
-    let listen = || {
-        let kind = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
-        signal(kind).map(drop).context("cannot listen to signals")
-    };
-    if tokio::runtime::Handle::try_current().is_ok() {
-        return listen();
-    }
-    // Once heard, it is heard for as long as the process lives.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let _within = runtime.enter();
-    listen()
 }
 
 /// How long a word to a person is waited for before the next signal is.

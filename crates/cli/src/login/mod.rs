@@ -9,7 +9,6 @@ use anyhow::{Context as _, Result, bail};
 use heeler_assembly::{Environment, KeepKey, KeyOwner, KeyPlace, Keys, Secret};
 
 use crate::arguments::LoginArguments;
-use crate::exec::outlive_file_limit;
 use crate::exit::Exit;
 use crate::say::{print, say};
 
@@ -38,7 +37,6 @@ pub(crate) fn login(arguments: &LoginArguments) -> Result<Exit> {
     if arguments.check {
         check::check(&owner, &key, &environment)?;
     }
-    outlive_file_limit()?;
     let keep = if arguments.file { KeepKey::InFile } else { KeepKey::Anywhere };
     let place = keys.keep(&owner, &key, keep)?;
     say(format_args!("The key for {} is kept in {}.", owner.title, words(&place)));
@@ -55,7 +53,6 @@ pub(crate) fn logout(name: &str) -> Result<Exit> {
     let environment = Environment::of_this_process();
     let owner = known(name)?;
     let keys = Keys::of(&environment)?;
-    outlive_file_limit()?;
     match keys.forget(&owner)? {
         true => say(format_args!("The key for {} is forgotten.", owner.title)),
         false => say(format_args!("There was no key for {}.", owner.title)),

@@ -22,7 +22,6 @@ use heeler_store::FileStore;
 use crate::arguments::{
     AuditArguments, ReplayArguments, SessionsArguments, SessionsCommand, ShowArguments,
 };
-use crate::exec::outlive_file_limit;
 use crate::exit::Exit;
 use crate::folder::workspace;
 use crate::say::Stdout;
@@ -156,7 +155,6 @@ fn block_on(work: impl AsyncFnOnce(&mut dyn Write) -> Result<Exit>) -> Result<Ex
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut out = Stdout::lock();
     let printed = runtime.block_on(async {
-        outlive_file_limit()?;
         let exit = work(&mut out).await?;
         if exit == Exit::Done {
             out.flush()?;

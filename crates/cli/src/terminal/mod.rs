@@ -31,9 +31,9 @@ use tokio::sync::{Notify, mpsc, watch};
 
 use crate::arguments::TerminalArguments;
 use crate::demo;
+use crate::exec::END_PATIENCE;
 use crate::exec::choose;
 use crate::exec::clean::Cleaning;
-use crate::exec::{END_PATIENCE, outlive_file_limit};
 use crate::exit::Exit;
 use crate::folder::workspace;
 use crate::say::say_within;
@@ -70,7 +70,6 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
         .build()
         .context("cannot start the runtime")?;
     let ended = runtime.block_on(async {
-        outlive_file_limit()?;
         let resume = arguments.resume.as_deref();
         let existing = choose::session(resume, arguments.continue_newest, &store, &folder).await?;
         if let Some(existing) = &existing {

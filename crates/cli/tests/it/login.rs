@@ -218,11 +218,37 @@ fn a_kept_key_reaches_no_command_no_journal_and_no_result() {
     }
 }
 
+/// What is refused for use is no less secret.
+#[test]
+fn a_kept_key_is_hidden_where_its_file_is_refused() {
+    let script = "[[reply]]\nblocks = [{ call = \"Read\", input = { file_path = \"key.txt\" } }]\n\
+                  [[reply]]\ntext = \"done\"";
+    let key = format!("[anthropic]\nkey = '{KEY}'\n");
+    for (mode, file, told) in [
+        (0o644, key.clone(), ""),
+        (0o600, format!("[foo]\nbar = 1\n{key}"), ""),
+        (0o600, key.replace('\'', ""), "heeler: passed over: "),
+    ] {
+        let world = World::new();
+        let path = world.write("home/keys.toml", file);
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        world.write("work/key.txt", KEY);
+        let output = world.exec(script, &["--json", "go"]).run().exits(0);
+        let journal = fs::read_to_string(world.journal()).unwrap();
+        assert!(journal.contains("[redacted: ANTHROPIC_API_KEY]"), "{journal}");
+        for text in [&output.stdout, &output.stderr, &journal] {
+            assert!(!text.contains(KEY), "{text}");
+        }
+        assert!(output.stderr.contains(told), "{}", output.stderr);
+        assert_eq!(output.stderr.contains("keys.toml"), !told.is_empty(), "{}", output.stderr);
+    }
+}
+
 #[test]
 fn a_key_that_no_file_may_hold_is_told() {
     let world = World::new();
     let login = world.heeler(&["login", "anthropic", "--file"]).stdin(KEY);
     let output = login.run_in("bash", &["-c", "ulimit -f 0; exec \"$@\"", "bash"]).exits(2);
-    assert!(output.stderr.contains("File too large"), "{}", output.stderr);
+    assert!(output.stderr.contains("let files be larger (`ulimit -f`)"), "{}", output.stderr);
     assert!(!output.stderr.contains(KEY));
 }

@@ -97,6 +97,8 @@ mod settings;
 #[cfg(test)]
 mod signals;
 #[cfg(test)]
+mod sizes;
+#[cfg(test)]
 mod stage;
 mod stage_killed;
 #[cfg(test)]

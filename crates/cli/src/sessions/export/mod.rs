@@ -14,7 +14,7 @@ use heeler_core::{SessionId, SessionStore as _};
 use heeler_store::FileStore;
 
 use super::story::Story;
-use crate::whole::{Existing, Unfinished};
+use crate::whole::{Existing, Unfinished, unwritten};
 
 /// What a session is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -89,18 +89,4 @@ impl Write for Named<'_> {
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush().map_err(|error| unwritten(self.path, &error))
     }
-}
-
-/// The error with its place, and what to do about it.
-fn unwritten(path: &Path, error: &io::Error) -> io::Error {
-    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    let step = match error.kind() {
-        FileTooLarge => "let files be larger (`ulimit -f`)",
-        StorageFull | QuotaExceeded => "free some space there, or name a file elsewhere",
-        _ => "name a file in a folder you can write",
-    };
-    // Behind this stands what the file is called until it is whole.
-    let cause = error.to_string();
-    let cause = cause.split(" at path ").next().unwrap_or_default();
-    io::Error::new(error.kind(), format!("cannot write {}; {step}: {cause}", path.display()))
 }

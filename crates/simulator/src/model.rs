@@ -240,7 +240,17 @@ pub(crate) fn usage(reserve: Reserve, chance: &mut Chance) -> Usage {
     let rest = reserve.input - cached;
     let (input, cache_write) = if chance.percent(50) { (rest, 0) } else { (0, rest) };
     let output = reserve.output * u64::from(chance.pick(&[1u32, 5, 100, 1000])) / 1000;
-    Usage { input, output, cache_write, cache_read: cached, reasoning: 0, charged: None, is_estimated: false }
+    // Some tell nothing, and drivers estimate.
+    let is_estimated = chance.percent(5);
+    Usage {
+        input,
+        output,
+        cache_write,
+        cache_read: cached,
+        reasoning: 0,
+        charged: None,
+        is_estimated,
+    }
 }
 
 /// What is left of an answer that was stopped while it came: its first blocks, and no calls that

@@ -41,7 +41,8 @@ impl Context {
         // 0.05 to 20, both inclusive, to the millionth.
         let (twenty_times, twentieth) = (estimated * 20, real * 20);
         let is_believed = real <= twenty_times && estimated <= twentieth;
-        if estimated < 64 || real < 32 || !is_believed {
+        // Nothing is learned from an estimate.
+        if usage.is_estimated || estimated < 64 || real < 32 || !is_believed {
             return;
         }
         let sample = real * 1_000_000 / estimated;

@@ -36,6 +36,7 @@ use crate::tools;
 
 pub(crate) use batch::collide;
 pub(crate) use fold::{outcomes_commute, same as same_state, views_agree};
+pub(crate) use money::is_as_told;
 
 macro_rules! invariants {
     ($($name:ident,)*) => {

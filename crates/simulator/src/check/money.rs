@@ -9,10 +9,25 @@ pub(super) fn add(sum: &mut Usage, more: &Usage) {
     sum.cache_write += more.cache_write;
     sum.cache_read += more.cache_read;
     sum.reasoning += more.reasoning;
+    sum.is_estimated |= more.is_estimated;
     if let Some(Cost(more)) = more.charged {
         let Cost(before) = sum.charged.unwrap_or_default();
         sum.charged = Some(Cost(before + more));
     }
+}
+
+/// Whether what is written of an answer is what its provider told, but for an estimate of what it told
+/// nothing of, which is marked.
+pub(crate) fn is_as_told(told: &Usage, written: &Usage) -> bool {
+    let mut estimated = *told;
+    if read(told) == 0 {
+        estimated.input = written.input;
+    }
+    if told.output == 0 {
+        estimated.output = written.output;
+    }
+    estimated.is_estimated = estimated != *told;
+    read(written) > 0 && *written == estimated
 }
 
 /// All that the model read and wrote; reasoning is in what it wrote.

@@ -19,7 +19,7 @@ use heeler_turn::state::Announcer;
 use super::answers::Known;
 use super::reader::Reader;
 use super::works::Works;
-use crate::check::{Checked, Checker, Invariant, collide, ensure, same_state};
+use crate::check::{Checked, Checker, Invariant, collide, ensure, is_as_told, same_state};
 use crate::tools;
 
 /// The longest an append takes.
@@ -211,11 +211,10 @@ impl Judge {
             Record::ModelStarted(started) => self.reserve = started.reserve,
             Record::ModelReplied(replied) if replied.reply.stop != StopReason::Interrupted => {
                 let said = self.answer.take();
-                return ensure(
-                    said.as_ref() == Some(&replied.reply),
-                    Invariant::ReplyIsAnswer,
-                    || format!("record {}: the model said {said:?}", entry.seq),
-                );
+                let is_it = said.as_ref().is_some_and(|said| is_answer(said, &replied.reply));
+                return ensure(is_it, Invariant::ReplyIsAnswer, || {
+                    format!("record {}: the model said {said:?}", entry.seq)
+                });
             }
             Record::CallStarted { call } => {
                 self.rooms.insert(*call, self.state.settings.limits.calls_at_once);
@@ -427,4 +426,10 @@ impl Judge {
             format!("{what} after the journal could not be written")
         })
     }
+}
+
+/// Whether the reply that is written is the one that was given.
+fn is_answer(said: &Reply, written: &Reply) -> bool {
+    let same = Reply { usage: written.usage, ..said.clone() };
+    same == *written && is_as_told(&said.usage, &written.usage)
 }

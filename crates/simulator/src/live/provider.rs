@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::stream;
 use heeler_core::{
     Block, EventStream, ModelEvent, ModelRequest, Provider, ProviderError, ProviderErrorKind,
-    Reply, StopReason,
+    Reply, StopReason, Usage,
 };
 
 use super::outside::{Inner, Outside};
@@ -104,7 +104,7 @@ impl Inner {
         };
         let fault = fault_of(&ending, is_summary);
         let mut steps = match ending {
-            Ending::Reply(reply) => drip(reply, chance),
+            Ending::Reply(reply) => drip(told(reply), chance),
             Ending::Error { kind, usage, is_cut } => {
                 let mut steps = Vec::new();
                 if is_cut {
@@ -175,6 +175,14 @@ fn summary(reserve: heeler_core::Reserve, chance: &mut Chance) -> Reply {
 fn error(kind: ProviderErrorKind, chance: &mut Chance) -> ProviderError {
     let retry_after = chance.percent(20).then(|| Duration::from_millis(1500));
     ProviderError { retry_after, ..ProviderError::new(kind, "it failed") }
+}
+
+/// The answer as its provider gives it, who tells nothing of what is to be estimated.
+fn told(mut reply: Reply) -> Reply {
+    if reply.usage.is_estimated {
+        reply.usage = Usage::default();
+    }
+    reply
 }
 
 /// The steps of a whole answer.

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use heeler_core::{
     AcceptedAnswer, Access, Block, CacheMarker, CallId, CallPlan, CallPlanned, Compacted,
     CompactionCause, CompactionFailed, CompactionStarted, Cost, Decision, EpochCause, EpochStarted,
-    Facts, FactsChanged, Few, ForUser, ForkOrigin, HookAnswered, HookEvent, HookVerdict, Image,
-    Input, InputOrigin, InterruptCause, Kept, LimitKind, Limits, Message, Mode, ModelAccepted,
-    ModelFailed, ModelReplied, ModelStarted, Opaque, Opened, PermissionAsked, PermissionDecided,
-    PermissionId, PermissionReason, ProviderErrorKind, ProviderItem, Pruned, RawJson, Record,
-    RedactedThinking, Reply, Reserve, Resource, Role, Rule, RuleEffect, Settings, IfCut, StateChange,
-    SteeringId, SteeringQueued, StopReason, Text, Thinking, ThinkingSettings, Timestamp,
-    ToolChoice, ToolDefinition, ToolOutput, ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
+    Facts, FactsChanged, Few, ForUser, ForkOrigin, HookAnswered, HookEvent, HookVerdict, IfCut,
+    Image, Input, InputOrigin, InterruptCause, Kept, LimitKind, Limits, Message, Mode,
+    ModelAccepted, ModelFailed, ModelReplied, ModelStarted, Opaque, Opened, PermissionAsked,
+    PermissionDecided, PermissionId, PermissionReason, ProviderErrorKind, ProviderItem, Pruned,
+    RawJson, Record, RedactedThinking, Reply, Reserve, Resource, Role, Rule, RuleEffect, Settings,
+    StateChange, SteeringId, SteeringQueued, StopReason, Text, Thinking, ThinkingSettings,
+    Timestamp, ToolChoice, ToolDefinition, ToolOutput, ToolResult, ToolUse, Trimmed, TurnOutcome,
+    Usage,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -269,7 +270,8 @@ fn call() -> impl Strategy<Value = Record> {
             }
         ),
     ];
-    let state = (text(), raw()).prop_map(|(key, value)| StateChange { key, value, if_cut: IfCut::Holds });
+    let state =
+        (text(), raw()).prop_map(|(key, value)| StateChange { key, value, if_cut: IfCut::Holds });
     let content = prop_oneof![vec(block(), 0..3), text().prop_map(|text| vec![Block::text(text)]),];
     let media = "media://[a-z0-9]{1,4}".prop_map(|text| text.parse().unwrap());
     let files = (vec(media, 0..2), vec(text(), 0..2), option::of(raw()));

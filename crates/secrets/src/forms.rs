@@ -2,7 +2,7 @@
 
 use std::sync::{LazyLock, OnceLock};
 
-use memchr::memmem::Finder;
+use memchr::memmem::{self, Finder};
 use regex::Regex;
 
 use crate::Found;
@@ -95,15 +95,60 @@ const FORMS: [Form; N_FORMS] = [
     ),
 ];
 
+/// How many patterns there are of what begins as a form does.
+const N_BEGUN: usize = 5;
+
+/// The same forms, with their hints, where a text that goes on ends within the secret. The tests of the
+/// forms cut each of them.
+const BEGUN: [(&[&str], &str); N_BEGUN] = [
+    (
+        &[
+            "sk-",
+            "gh",
+            "github_pat_",
+            "gl",
+            "akia",
+            "asia",
+            "xox",
+            "aiza",
+            "ya29.",
+            "k_live_",
+            "k_test_",
+            "npm_",
+            "pypi-",
+            "hf_",
+            "_v1_",
+            "sg.",
+            "eyj",
+        ],
+        r"\b(?P<s>(?:sk-|gh[pousr]_|github_pat_|gl(?:pat|ptt|dt|rt)-|AKIA|ASIA|xox[abeoprs]-|AIza|ya29\.|[sr]k_(?:live|test)_|npm_|pypi-A|hf_|do[opr]_v1_|SG\.|eyJ)[A-Za-z0-9_.-]+)$",
+    ),
+    (
+        &["private key-----"],
+        r"(?P<s>-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[A-Za-z0-9+/=:,\\ \t\r\n]|-[A-Za-z0-9])*)$",
+    ),
+    (
+        &["authorization"],
+        r"(?i)\bauthorization\W{1,4}(?:bearer|basic|token)\s+(?P<s>[A-Za-z0-9._~+/=-]+)$",
+    ),
+    (&["://"], r"\b[a-z][a-z0-9+.-]+://[^/\s:@'\x22]+:(?P<s>[^@\s/'\x22$<{]+)$"),
+    (
+        &["key", "secret", "token", "passw", "passphrase", "_pwd", "credential"],
+        r#"(?i)(?:api_?-?key|secret|token|passwo?r?d|passphrase|_pwd|credentials?)[A-Za-z0-9_]*["']?\s{0,4}(?:=>|:=|[:=])\s{0,4}["']?(?P<s>[A-Za-z0-9+/_.~!@#%^&*=-]+)$"#,
+    ),
+];
+
 /// What examples in documentation hold.
 const PLACEHOLDERS: [&str; 6] = ["example", "xxxx", "your", "placeholder", "redacted", "changeme"];
 
 /// The patterns that were needed so far.
 static COMPILED: [OnceLock<Regex>; N_FORMS] = [const { OnceLock::new() }; N_FORMS];
 
+static COMPILED_BEGUN: [OnceLock<Regex>; N_BEGUN] = [const { OnceLock::new() }; N_BEGUN];
+
 #[expect(clippy::expect_used, reason = "constants that a test compiles; without, nothing is found")]
-fn compiled(at: usize) -> &'static Regex {
-    COMPILED[at].get_or_init(|| Regex::new(FORMS[at].pattern).expect("each constant compiles"))
+fn compiled<'a>(once: &'a OnceLock<Regex>, pattern: &str) -> &'a Regex {
+    once.get_or_init(|| Regex::new(pattern).expect("each constant compiles"))
 }
 
 /// What looks for the hints of each form; to make one takes longer than most texts do.
@@ -117,13 +162,34 @@ pub(crate) fn find(text: &str) -> impl Iterator<Item = Found> {
         move |at: usize| HINTS[at].iter().any(|hint| hint.find(lower.as_bytes()).is_some());
     let hinted = FORMS.iter().enumerate().filter(move |(at, _)| is_hinted(*at));
     hinted.flat_map(move |(at, form)| {
-        compiled(at).captures_iter(text).filter_map(move |captures| {
+        compiled(&COMPILED[at], form.pattern).captures_iter(text).filter_map(move |captures| {
             let secret = captures.name("s")?;
             let found = Found { range: secret.range(), what: form.what.to_owned() };
             let random = captures.name("r").unwrap_or(secret);
             is_real(form, secret.as_str(), random.as_str()).then_some(found)
         })
     })
+}
+
+/// Where the secret begins that a text ends within, should it go on: one that is no secret so far. What is
+/// all digits and signs is a number, as counters show them.
+pub(crate) fn begun(text: &str) -> Option<usize> {
+    // Only a private key goes on behind a blank, and is known by its first line.
+    if text.ends_with(char::is_whitespace) {
+        return None;
+    }
+    let lower = text.to_ascii_lowercase();
+    let is_number = |s: &str| s.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_punctuation());
+    let begun = BEGUN.iter().zip(&COMPILED_BEGUN).filter_map(|((hints, pattern), once)| {
+        let is_hinted =
+            hints.iter().any(|hint| memmem::find(lower.as_bytes(), hint.as_bytes()).is_some());
+        let begun =
+            is_hinted.then(|| compiled(once, pattern).captures(text)?.name("s")).flatten()?;
+        (!is_number(begun.as_str())).then(|| begun.start())
+    });
+    let start = begun.min()?;
+    let is_known = find(text).any(|found| found.range.end == text.len());
+    (!is_known).then_some(start)
 }
 
 fn is_real(form: &Form, secret: &str, random: &str) -> bool {
@@ -139,6 +205,8 @@ mod tests {
     #[test]
     fn every_pattern_compiles_and_names_its_secret() {
         let names = |pattern: &Regex| pattern.capture_names().flatten().any(|name| name == "s");
-        assert!((0..FORMS.len()).all(|at| names(compiled(at))));
+        let forms = FORMS.iter().zip(&COMPILED).map(|(form, once)| (form.pattern, once));
+        let begun = BEGUN.iter().zip(&COMPILED_BEGUN).map(|((_, pattern), once)| (*pattern, once));
+        assert!(forms.chain(begun).all(|(pattern, once)| names(compiled(once, pattern))));
     }
 }

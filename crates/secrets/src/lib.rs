@@ -38,6 +38,15 @@ pub const VALUES_MAX: usize = 256;
 #[doc(hidden)]
 pub const BEYOND_CUT_BYTES: usize = 16 * 1024;
 
+/// Where the secret of a well-known form begins that a text ends within, if it goes on as it began: one
+/// that is not known as a secret yet.
+#[doc(hidden)]
+#[must_use]
+pub fn begun_at_end(text: &str) -> Option<usize> {
+    let from = text.ceil_char_boundary(text.len().saturating_sub(BEYOND_CUT_BYTES));
+    forms::begun(&text[from..]).map(|start| from + start)
+}
+
 /// Knows what is secret here, and takes it out of text.
 ///
 /// ```
@@ -121,22 +130,27 @@ impl Secrets {
     }
 
     /// A part of a text with a marker in the place of each secret that only begins or ends in it; those
-    /// that stand in it whole are left. For who cuts a text that is redacted later: half a secret would
-    /// not be known as one. The part begins and ends between two characters of the text.
+    /// that stand in it whole are left, if the part alone tells that they are secret. For who cuts a text
+    /// that is redacted later: half a secret would not be known as one. The part begins and ends between
+    /// two characters of the text.
     #[doc(hidden)]
     #[must_use]
     pub fn redact_ends<'a>(&self, text: &'a str, part: Range<usize>) -> Cow<'a, str> {
         let mut found: Vec<Found> = Vec::new();
         for at in [part.start, part.end] {
             if found.last().is_none_or(|found| found.range.end <= at) {
-                found.extend(self.across(text, at));
+                let is_cut = |one: &Found| {
+                    one.range.start < at
+                        || at == part.start && !self.is_known(&text[at..], one.range.len())
+                };
+                found.extend(self.at(text, at).filter(is_cut));
             }
         }
         redacted(text, part, found)
     }
 
-    /// The secret that begins before a place in a text and ends behind it.
-    fn across(&self, text: &str, at: usize) -> Option<Found> {
+    /// The secret that begins at or before a place within a text and ends behind it.
+    fn at(&self, text: &str, at: usize) -> Option<Found> {
         if at == 0 || at == text.len() {
             return None;
         }
@@ -146,7 +160,13 @@ impl Secrets {
             range: range.start + from..range.end + from,
             what,
         });
-        found.into_iter().find(|found| found.range.start < at && at < found.range.end)
+        found.into_iter().find(|found| found.range.start <= at && at < found.range.end)
+    }
+
+    /// Whether a text without what stood before it tells that it begins with a secret so long.
+    fn is_known(&self, text: &str, n_bytes: usize) -> bool {
+        let text = &text[..text.floor_char_boundary(BEYOND_CUT_BYTES)];
+        self.find(text).first().is_some_and(|one| one.range.start == 0 && one.range.end >= n_bytes)
     }
 
     fn find_in(&self, text: &str, ends: Ends) -> Vec<Found> {

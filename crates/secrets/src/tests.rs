@@ -153,6 +153,61 @@ fn what_a_cut_goes_through_is_taken_out_of_both_halves() {
     }
     let within = second + 20..second + 30;
     assert_eq!(secrets.redact_ends(&text, within), marker);
+    // What says that it is one stands before the cut.
+    let text = format!("token={}", noise(20));
+    assert_eq!(secrets.redact_ends(&text, 6..text.len()), "[redacted: secret]");
+}
+
+#[test]
+fn what_begins_as_a_key_does_is_told_where_a_text_may_go_on() {
+    for (before, key, n_shown) in [
+        ("a ", format!("sk-ant-api03-{}", noise(40)), 3),
+        ("a ", format!("sk-or-v1-{}", "0123456789abcdef".repeat(4)), 3),
+        ("a ", "sk-8f3b0c6d1e9a47528f60b1c2d3e4a597".to_owned(), 3),
+        ("a ", format!("ghp_{}", noise(36)), 4),
+        ("a ", format!("github_pat_{}", noise(40)), 11),
+        ("a ", format!("glpat-{}", noise(20)), 6),
+        ("a ", "AKIAQ7ZK2WM9XR4TB8YC".to_owned(), 4),
+        ("a ", format!("xoxb-{}", noise(24)), 5),
+        ("a ", format!("AIza{}", noise(35)), 4),
+        ("a ", format!("ya29.{}", noise(40)), 5),
+        ("a ", format!("sk_live_{}", noise(24)), 8),
+        ("a ", format!("npm_{}", noise(36)), 4),
+        ("a ", format!("pypi-AgEI{}", noise(60)), 6),
+        ("a ", format!("hf_{}", noise(34)), 3),
+        ("a ", format!("dop_v1_{}", "0123456789abcdef".repeat(4)), 7),
+        ("a ", format!("SG.{}.{}", noise(22), noise(43)), 3),
+        ("a ", format!("eyJ{}.eyJ{}.{}", noise(20), noise(30), noise(43)), 3),
+        ("Authorization: Bearer ", noise(24), 0),
+        ("postgres://app:", "pl4in-but-long".to_owned(), 0),
+        ("aws_secret_access_key = ", noise(40), 0),
+        ("{\"apiKey\": \"", noise(20), 0),
+        ("DB_PWD=", noise(16), 0),
+        ("", format!("-----BEGIN PRIVATE KEY-----{}", noise(64)), 27),
+    ] {
+        let text = format!("{before}{key}");
+        for end in before.len() + n_shown + 1..text.len() {
+            let shown = &text[..end];
+            let is_gone = Secrets::default().redact(shown).ends_with(']');
+            assert!(is_gone || begun_at_end(shown) == Some(before.len()), "{shown}");
+        }
+        // Of what is known there is nothing to wait for.
+        assert_eq!(begun_at_end(&format!("{text}\n")), None);
+    }
+    for text in [
+        "",
+        "12",
+        "1024/9999",
+        "Downloading package_name_1",
+        "test1.............",
+        "token: ",
+        "Tokens: 1024/9999",
+        "task-list-of-today",
+        "http://localhost:8080",
+        "Password for me:",
+    ] {
+        assert_eq!(begun_at_end(text), None, "{text}");
+    }
 }
 
 #[test]

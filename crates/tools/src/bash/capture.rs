@@ -1,18 +1,15 @@
 //! Keeps a command's output within bounds while it comes: its beginning and its end.
 
 use heeler_core::Progress;
-use heeler_secrets::BEYOND_CUT_BYTES;
+use heeler_secrets::{BEYOND_CUT_BYTES, begun_at_end};
 
-use crate::text::{part, without_begun};
+use super::progress::{PROGRESS_BYTES_MAX, progress_line};
+use crate::text::part;
 
 /// Progress lines that are sent one for each read, so that a slow command is followed closely.
 const PROGRESS_EVERY_MAX: u64 = 100;
 /// After those, one in so many.
 const PROGRESS_ONE_IN: u64 = 10;
-/// The longest progress line.
-const PROGRESS_CHARS_MAX: usize = 200;
-/// How far back a progress line is looked for.
-const PROGRESS_BYTES_MAX: usize = 4 * PROGRESS_CHARS_MAX;
 
 /// What is kept of an output.
 pub(crate) struct Capture {
@@ -24,6 +21,10 @@ pub(crate) struct Capture {
     tail: Vec<u8>,
     half_bytes_max: usize,
     n_bytes: usize,
+    /// The last of what was taken: a key may have begun there.
+    taken: Vec<u8>,
+    /// How much of what is there was there already when it was taken.
+    n_held_back: usize,
     n_reads: u64,
     progress: Progress,
 }
@@ -37,6 +38,8 @@ impl Capture {
             tail: Vec::new(),
             half_bytes_max: bytes_max / 2,
             n_bytes: 0,
+            taken: Vec::new(),
+            n_held_back: 0,
             n_reads: 0,
             progress,
         }
@@ -44,6 +47,11 @@ impl Capture {
 
     /// Takes what one read gave.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.keep(bytes);
+        self.tell(bytes.len());
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
         self.n_bytes += bytes.len();
         let room = self.half_bytes_max - self.head.len();
         let (first, rest) = bytes.split_at(room.min(bytes.len()));
@@ -54,22 +62,20 @@ impl Capture {
         if self.tail.len() > 2 * self.half_bytes_max + BEYOND_CUT_BYTES {
             self.tail.drain(..self.tail.len() - self.half_bytes_max - BEYOND_CUT_BYTES);
         }
-        self.tell(bytes.len());
     }
 
     /// The last of what came since the last time, which stays where it is, and how many bytes stand
     /// before it.
     pub(crate) fn last(&self, bytes_max: usize) -> (String, usize) {
-        let is_whole = self.n_bytes == self.head.len() + self.tail.len();
-        let kept = if is_whole { [&*self.head, &*self.tail].concat() } else { self.tail.clone() };
-        let last = whole_characters_after(&kept[kept.len().saturating_sub(bytes_max)..]);
+        let kept = self.end(bytes_max + BEYOND_CUT_BYTES);
+        let last = whole_characters_after(last(&kept, bytes_max.min(self.n_bytes)));
         let before = &kept[..kept.len() - last.len()];
         (between(before, last, &[]), self.n_bytes - last.len())
     }
 
     /// Whether nothing came since the last time it was taken.
     pub(crate) fn is_empty(&self) -> bool {
-        self.n_bytes == 0
+        self.n_bytes == self.n_held_back
     }
 
     /// How many bytes between the beginning and the end are kept nowhere.
@@ -80,22 +86,48 @@ impl Capture {
         self.n_bytes - self.head.len() - self.tail.len().min(self.half_bytes_max)
     }
 
-    /// The text that came since the last time, as it is; of a character that has not come whole,
-    /// what there is stays for the next time.
+    /// The text that came since the last time, as it is. Of a character that has not come whole, what
+    /// there is stays for the next time, and so does what begins as a key: half of one would not be known
+    /// as one. If nothing more comes until then, it is none.
     pub(crate) fn take(&mut self) -> String {
-        let end = if self.tail.is_empty() { &mut self.head } else { &mut self.tail };
-        let begun = end.split_off(whole_characters_before(end).len());
-        self.n_bytes -= begun.len();
+        let is_new = !self.is_empty();
+        let end = self.end(BEYOND_CUT_BYTES);
+        let whole = whole_characters_before(&end);
+        let n_begun = if is_new { begun_bytes(whole) } else { 0 };
+        // Where it begins may have been taken.
+        let n_held_back = (end.len() - whole.len() + n_begun).min(self.n_bytes);
+        let held_back = last(&end, n_held_back).to_vec();
+        self.forget_last(held_back.len());
         let text = self.take_rest();
-        self.head = begun;
-        self.n_bytes = self.head.len();
+        self.keep(&held_back);
+        self.n_held_back = held_back.len();
         text
     }
 
     /// The same once nothing more can come.
     pub(crate) fn take_rest(&mut self) -> String {
+        let taken = self.end(BEYOND_CUT_BYTES);
         let next = Self::new(2 * self.half_bytes_max, self.progress.clone());
-        std::mem::replace(self, next).into_raw_text()
+        std::mem::replace(self, Self { taken, ..next }).into_raw_text()
+    }
+
+    /// Takes so many bytes away from the end.
+    fn forget_last(&mut self, n_bytes: usize) {
+        let n_of_tail = n_bytes.min(self.tail.len());
+        self.tail.truncate(self.tail.len() - n_of_tail);
+        self.head.truncate(self.head.len() - (n_bytes - n_of_tail));
+        self.n_bytes -= n_bytes;
+    }
+
+    /// The end of all that ever came, as far as it is kept without a gap, of so many bytes at most.
+    fn end(&self, bytes_max: usize) -> Vec<u8> {
+        let tail = last(&self.tail, bytes_max);
+        if self.n_bytes > self.head.len() + self.tail.len() {
+            return tail.to_vec();
+        }
+        let head = last(&self.head, bytes_max - tail.len());
+        let taken = last(&self.taken, bytes_max - tail.len() - head.len());
+        [taken, head, tail].concat()
     }
 
     /// The text, with a marker where something was left out, without the line ends at its end.
@@ -109,7 +141,7 @@ impl Capture {
         let n_left_out = self.n_left_out();
         if n_left_out == 0 {
             self.head.append(&mut self.tail);
-            String::from_utf8_lossy(&self.head).into_owned()
+            between(&self.taken, &self.head, &[])
         } else {
             let head = whole_characters_before(&self.head);
             let behind = [&self.head[head.len()..], &self.behind_head].concat();
@@ -118,7 +150,7 @@ impl Capture {
             let before = &self.tail[..self.tail.len() - tail.len()];
             format!(
                 "{}\n[... {n_left_out} bytes left out ...]\n{}",
-                between(&[], head, &behind),
+                between(&self.taken, head, &behind),
                 between(before, tail, &[]),
             )
         }
@@ -131,14 +163,8 @@ impl Capture {
         if self.n_reads > PROGRESS_EVERY_MAX && !self.n_reads.is_multiple_of(PROGRESS_ONE_IN) {
             return;
         }
-        let last = |bytes: &[u8]| bytes[bytes.len().saturating_sub(BEYOND_CUT_BYTES)..].to_vec();
-        let mut kept = last(&self.tail);
-        if kept.len() < BEYOND_CUT_BYTES {
-            // Nothing of a tail so short was left out, so it follows the head.
-            kept = last(&[last(&self.head), kept].concat());
-        }
-        let new = &kept[kept.len().saturating_sub(n_new.min(PROGRESS_BYTES_MAX))..];
-        let new = whole_characters_after(new);
+        let kept = self.end(BEYOND_CUT_BYTES);
+        let new = whole_characters_after(last(&kept, n_new.min(PROGRESS_BYTES_MAX)));
         let before = String::from_utf8_lossy(&kept[..kept.len() - new.len()]);
         let new = String::from_utf8_lossy(new);
         if let Some(line) = progress_line(&before, &new) {
@@ -147,34 +173,26 @@ impl Capture {
     }
 }
 
-/// The last line of what is new that says something, or the beginning of a long one.
-fn progress_line(before: &str, new: &str) -> Option<String> {
-    let says = |line: &str| !line.chars().all(|c| c.is_control() || c.is_whitespace());
-    let mut end = new.len();
-    let line = new.rsplit(['\n', '\r']).find(|line| {
-        let is_wanted = says(line);
-        // Before it the end of the one before stands, of one byte.
-        end -= if is_wanted { 0 } else { end.min(line.len() + 1) };
-        is_wanted
-    })?;
-    let start = end - line.len();
-    let cut = line.char_indices().nth(PROGRESS_CHARS_MAX - 1).map(|(at, _)| at);
-    let cut = cut.filter(|at| line[*at..].chars().nth(1).is_some());
-    let end = start + cut.unwrap_or(line.len());
-    let all = [before, new].concat();
-    let shown = part(&all, before.len() + start..before.len() + end);
-    // The rest of it is still to come.
-    let shown = if end == new.len() { without_begun(&shown) } else { &*shown };
-    let shown = shown.replace(char::is_control, " ");
-    let shown = shown.trim();
-    let mark = if cut.is_some() { "\u{2026}" } else { "" };
-    (!shown.is_empty()).then(|| format!("{shown}{mark}"))
+/// How many bytes at the end may be the beginning of a key.
+fn begun_bytes(bytes: &[u8]) -> usize {
+    let text = String::from_utf8_lossy(bytes);
+    let begun = begun_at_end(&text).map_or("", |start| &text[start..]);
+    // What stands for bytes that are no text is longer than they are.
+    if begun.contains(char::REPLACEMENT_CHARACTER) { 0 } else { begun.len() }
+}
+
+/// The last so many bytes, or all.
+fn last(bytes: &[u8], n_bytes: usize) -> &[u8] {
+    &bytes[bytes.len().saturating_sub(n_bytes)..]
 }
 
 /// A part of an output as text, without what is left in it of a key that begins or ends beyond it.
 fn between(before: &[u8], bytes: &[u8], after: &[u8]) -> String {
-    let before = String::from_utf8_lossy(&before[before.len().saturating_sub(BEYOND_CUT_BYTES)..]);
     let text = String::from_utf8_lossy(bytes);
+    if before.is_empty() && after.is_empty() {
+        return text.into_owned();
+    }
+    let before = String::from_utf8_lossy(last(before, BEYOND_CUT_BYTES));
     let all = [&*before, &*text, &*String::from_utf8_lossy(after)].concat();
     part(&all, before.len()..before.len() + text.len()).into_owned()
 }
@@ -259,7 +277,7 @@ mod tests {
     fn what_is_taken_is_new_and_whole() {
         let mut capture = Capture::new(10, Progress::nowhere());
         capture.push(b"one\n\xc3");
-        assert_eq!((capture.take().as_str(), capture.is_empty()), ("one\n", false));
+        assert_eq!((capture.take().as_str(), capture.is_empty()), ("one\n", true));
         capture.push(b"\xa9");
         assert_eq!(capture.take(), "\u{e9}");
         assert_eq!((capture.take().as_str(), capture.is_empty()), ("", true));
@@ -281,8 +299,8 @@ mod tests {
         capture.push("x".repeat(5_000).as_bytes());
         (5..=1_100).for_each(|i| capture.push(format!("{i}\n").as_bytes()));
         let lines = lines.lock().unwrap();
-        assert_eq!(lines[..2], ["two", "[0m"]);
-        assert_eq!(lines[2].chars().count(), PROGRESS_CHARS_MAX);
+        assert_eq!(lines[..2], ["two", "[0m\u{2026}"]);
+        assert_eq!(lines[2], format!("\u{2026}{}\u{2026}", "x".repeat(198)));
         assert_eq!(lines[98..101], ["100", "110", "120"]);
         assert_eq!(lines.len(), 99 + 100);
     }
@@ -314,24 +332,63 @@ mod tests {
         assert_eq!(capture.into_raw_text(), expected);
     }
 
+    /// What is given of chunks when it is asked for behind each, of the last once more, then at the end.
+    fn takes(chunks: &[&str]) -> Vec<String> {
+        let mut capture = Capture::new(100_000, Progress::nowhere());
+        let mut given: Vec<String> = Vec::new();
+        for chunk in chunks {
+            capture.push(chunk.as_bytes());
+            given.push(capture.take());
+            assert!(capture.is_empty());
+        }
+        given.extend([capture.take(), capture.take_rest()]);
+        given
+    }
+
     #[test]
-    fn a_key_is_not_shown_in_part_while_it_comes() {
-        let check = |chunks: &[&str], expected: &[&str]| {
-            let lines = Arc::new(Mutex::new(Vec::new()));
-            let sink = Arc::clone(&lines);
-            let progress = Progress::new(move |line| sink.lock().unwrap().push(line));
-            let mut capture = Capture::new(100_000, progress);
-            chunks.iter().for_each(|chunk| capture.push(chunk.as_bytes()));
-            assert_eq!(*lines.lock().unwrap(), expected, "{chunks:?}");
-        };
-        let whole = format!("key {KEY}");
-        check(&[&format!("{whole}\n")], &[&whole]);
-        // In two reads, and behind what a line may hold.
-        check(&["key ", &KEY[..20], &KEY[20..], "\n"], &["key", SEEN]);
-        let (far, seen) = (format!("{}key {KEY} b\n", "a ".repeat(90)), "a ".repeat(90) + "key ");
-        check(&[&far], &[&format!("{seen}{SEEN}\u{2026}")]);
-        let end = format!("{KEY}{}", " b".repeat(390));
-        // Of the line that long the last of what was read is looked at.
-        check(&[&end], &[&format!("{SEEN}{}\u{2026}", " b".repeat(89))]);
+    fn a_key_that_comes_in_two_halves_is_not_taken_in_two() {
+        let check = |chunks: &[&str], expected: &[&str]| assert_eq!(takes(chunks), expected);
+        let (one, two) = KEY.split_at(20);
+        let (whole, line) = (format!("{KEY} b\n"), format!("{two} b\n"));
+        check(&["a ", one, &line], &["a ", "", &whole, "", ""]);
+        check(&[&format!("a {one}"), &line], &["a ", &whole, "", ""]);
+        // What ends with its line is whole, and so is what begins as no key does.
+        check(&[&format!("a {one}\n"), "b"], &[&format!("a {one}\n"), "b", "", ""]);
+        check(
+            &["1/2", "package_name_1", "Go on? [y/N]"],
+            &["1/2", "package_name_1", "Go on? [y/N]", "", ""],
+        );
+        // Held back once; what follows is known as its end all the same.
+        check(&[one], &["", one, ""]);
+        let mut capture = Capture::new(100, Progress::nowhere());
+        capture.push(one.as_bytes());
+        assert_eq!([capture.take(), capture.take()], ["", one]);
+        capture.push(line.as_bytes());
+        assert_eq!(capture.take(), format!("{SEEN} b\n"));
+        // A known form goes on, and a word that says what it is was taken before.
+        check(&[KEY, "1Z b\n"], &[KEY, &format!("{SEEN} b\n"), "", ""]);
+        let random = &KEY[4..];
+        check(
+            &["TOKEN=", &random[..9], &format!("{} b\n", &random[9..])],
+            &["TOKEN=", "", "[redacted: secret] b\n", "", ""],
+        );
+        check(&["TOKEN=", &format!("{random}\n")], &["TOKEN=", "[redacted: secret]\n", "", ""]);
+    }
+
+    #[test]
+    fn of_a_key_at_the_end_of_much_no_half_is_taken() {
+        let blanks = |n: usize| " ".repeat(n);
+        for n_before in 0..120 {
+            for n_first in 5..KEY.len() {
+                let mut capture = Capture::new(100, Progress::nowhere());
+                let (one, two) = KEY.split_at(n_first);
+                capture.push(format!("{}{one}", blanks(n_before)).as_bytes());
+                let first = capture.take();
+                capture.push(format!("{two}{}", blanks(n_before)).as_bytes());
+                let shown = format!("{first}{}", capture.take());
+                let rest = shown.replace(KEY, "");
+                assert!(!rest.contains("ghp_") && !rest.contains("AeBuC"), "{shown}");
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@ mod commands;
 mod environment;
 mod gitlinks;
 mod line;
+mod progress;
 mod spare;
 mod temp;
 

@@ -18,6 +18,7 @@ pub(crate) const CASES: &[Case] = crate::cases![
     of_a_gigabyte_beginning_and_end_are_kept,
     who_ignores_the_signal_is_killed,
     who_never_reads_holds_nobody_up,
+    a_key_that_is_written_in_two_halves_is_heard_whole,
 ];
 
 async fn a_command_in_the_foreground_is_followed_to_its_end() {
@@ -187,4 +188,15 @@ async fn who_never_reads_holds_nobody_up() {
         assert!(error.starts_with("it does not read: "), "{error}");
         assert_eq!(talk.act("poll", json!({})).await.status, Some(ExecStatus::Running));
     }
+}
+
+/// No half of it is known as a key, so the first one waits for the second.
+async fn a_key_that_is_written_in_two_halves_is_heard_whole() {
+    let room = Room::new();
+    let (one, two) = "ghp_q7Zk2Wm9Xr4Tb8Yc1Vn6Pd3Lf5Hg0JsAeBuC".split_at(20);
+    let command = format!("printf 'key {one}'; read go; printf '{two} done\\n'; read go");
+    let mut talk = room.start(&command, false).await;
+    talk.hear("key ").await;
+    let answer = talk.act("write", json!({"data": "go\n", "timeout": 20_000})).await;
+    assert_eq!(answer.output, format!("{one}{two} done"));
 }

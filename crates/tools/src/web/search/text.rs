@@ -1,6 +1,12 @@
 //! Strangers' words, made fit to be shown: one line each, without what a screen or a model could
 //! take for something else.
 
+use heeler_secrets::{BEYOND_CUT_BYTES, MARKER};
+
+use crate::text::part;
+
+/// Stands behind what is cut, as it does in every tool.
+const CUT: &str = " [...]";
 /// Tags that servers put around words.
 const TAGS: [&str; 8] = ["strong", "b", "em", "i", "br", "mark", "p", "span"];
 /// Entities that stand for a character.
@@ -15,12 +21,12 @@ const ENTITIES: [(&str, char); 8] = [
     ("&amp;", '&'),
 ];
 
-/// One line of at most so many bytes; what is cut ends with dots.
+/// One line of at most so many bytes; what is cut ends with a mark, and holds no half of a key.
 pub(super) fn one_line(text: &str, bytes_max: usize) -> String {
     let mut line = String::new();
     for char in text.chars() {
-        // Far more than is shown; the rest need not be looked at.
-        if line.len() > bytes_max * 2 {
+        // A key that is cut may be as long; the rest need not be looked at.
+        if line.len() > bytes_max + BEYOND_CUT_BYTES {
             break;
         }
         match char {
@@ -34,12 +40,17 @@ pub(super) fn one_line(text: &str, bytes_max: usize) -> String {
         }
     }
     line.truncate(line.trim_end().len());
-    if line.len() > bytes_max {
-        line.truncate(line.floor_char_boundary(bytes_max.saturating_sub(3)));
-        line.truncate(line.trim_end().len());
-        line.push_str("...");
+    if line.len() <= bytes_max {
+        return line;
     }
-    line
+    let room = bytes_max.saturating_sub(CUT.len());
+    let mut shown = part(&line, 0..line.floor_char_boundary(room)).into_owned();
+    // The marker of a key may be longer than what is seen of the key.
+    if shown.len() > room {
+        shown.truncate(shown.rfind(MARKER).unwrap_or_default());
+    }
+    shown.truncate(shown.trim_end().len());
+    shown + CUT
 }
 
 /// Text of a server that writes HTML: without its tags for emphasis, and with characters for
@@ -97,8 +108,32 @@ mod tests {
         let text = " a\n\n2. \u{1b}[31mb\u{202e}c\t\u{e0041}d ";
         assert_eq!(one_line(text, 100), "a 2. [31mbc d");
         assert_eq!(one_line("abcdefgh", 8), "abcdefgh");
-        assert_eq!(one_line("abcdefghi", 8), "abcde...");
-        assert_eq!(one_line("\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}", 8), "\u{e9}\u{e9}...");
+        assert_eq!(one_line("abcdefghi", 8), "ab [...]");
+        assert_eq!(one_line("\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}", 9), "\u{e9} [...]");
+    }
+
+    #[test]
+    fn a_key_that_the_cut_goes_through_is_not_shown_in_part() {
+        let key = "ghp_q7Zk2Wm9Xr4Tb8Yc1Vn6Pd3Lf5Hg0JsAeBuC";
+        let text = format!("a title of some length, with {key} in it and more");
+        for bytes_max in 0..=text.len() {
+            let shown = one_line(&text, bytes_max);
+            assert!(shown.len() <= bytes_max.max(CUT.len()), "{shown}");
+            assert!(!shown.contains("ghp_") || shown.contains(key), "{shown}");
+        }
+        assert_eq!(
+            one_line(&text, 60),
+            "a title of some length, with [redacted: GitHub token] [...]"
+        );
+    }
+
+    /// As the engine does with a result, for the values that it alone knows.
+    #[test]
+    fn a_value_that_the_cut_goes_through_is_found_beside_the_mark() {
+        let value = "h0rse-battery-staple";
+        let secrets = heeler_secrets::Secrets::of_variables([("DB_PASSWORD", value)]);
+        let shown = one_line(&format!("a title with {value} in it"), 30);
+        assert_eq!(secrets.redact(&shown), "a title with [redacted: DB_PASSWORD] [...]");
     }
 
     proptest! {

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use anyhow::Result;
-use heeler_core::{SessionId, SessionStore, truncate_chars};
+use heeler_core::{SessionId, SessionStore, TurnOutcome, truncate_chars};
 use heeler_store::FileStore;
 use heeler_turn::calibration::RATIO_ONE;
 use heeler_turn::{Calibration, State};
 
 use super::list::moment;
 use super::request;
-use super::story::{Call, Part, Story};
+use super::story::{Call, Part, Story, ending};
 use crate::say::{harmless, one_line};
 
 /// The most characters of one result, or of a note.
@@ -98,8 +98,15 @@ fn status(state: &State, id: &SessionId) -> String {
 /// Everything, in order.
 fn print_all(story: &Story, out: &mut dyn Write) -> io::Result<()> {
     print_parts(None, &story.before, out)?;
-    let mut chapters = story.chapters.iter();
-    chapters.try_for_each(|chapter| print_parts(Some(chapter.number), &chapter.parts, out))
+    for chapter in &story.chapters {
+        print_parts(Some(chapter.number), &chapter.parts, out)?;
+        if let Some((_, outcome)) = &chapter.end
+            && *outcome != TurnOutcome::Done
+        {
+            writeln!(out, "\n  - {}", cut(&one_line(&ending(outcome))))?;
+        }
+    }
+    Ok(())
 }
 
 fn print_parts(turn: Option<u32>, parts: &[Part], out: &mut dyn Write) -> io::Result<()> {
@@ -149,10 +156,10 @@ fn moved_in(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::expect;
+    use expect_test::{Expect, expect};
     use heeler_core::{
-        Block, Compacted, CompactionCause, CompactionStarted, Entry, Input, Journal, ModelReplied,
-        ModelStarted, Record, Reply, Reserve, SessionHeader, StopReason, Timestamp, TurnOutcome,
+        Block, Compacted, CompactionCause, CompactionStarted, Entry, Input, Journal, LimitKind,
+        ModelReplied, ModelStarted, Record, Reply, Reserve, SessionHeader, StopReason, Timestamp,
         Usage,
     };
 
@@ -160,6 +167,11 @@ mod tests {
 
     /// The records of a turn that says its number.
     fn turn(turn: u32) -> Vec<Record> {
+        ended(turn, TurnOutcome::Done)
+    }
+
+    /// The same of one that ended so.
+    fn ended(turn: u32, outcome: TurnOutcome) -> Vec<Record> {
         let (round, attempt) = (1, 1);
         let reply = Reply {
             blocks: vec![Block::text("Hi.")],
@@ -184,7 +196,7 @@ mod tests {
                 reply,
                 cost: None,
             })),
-            Record::TurnFinished { turn, outcome: TurnOutcome::Done },
+            Record::TurnFinished { turn, outcome },
         ]
     }
 
@@ -204,25 +216,43 @@ mod tests {
     }
 
     #[test]
+    fn how_a_turn_ended_is_shown_unless_it_is_done() {
+        let limit = TurnOutcome::Limit { limit: LimitKind::Rounds };
+        let failed = TurnOutcome::Failed { message: "no\nroom".to_owned() };
+        check(
+            [ended(1, limit), ended(2, failed), ended(3, TurnOutcome::Cancelled), turn(4)].concat(),
+            expect![[r#"
+
+                [1] user: input 1
+
+                heeler: Hi.
+
+                  - limit of rounds reached
+
+                [2] user: input 2
+
+                heeler: Hi.
+
+                  - failed: no room
+
+                [3] user: input 3
+
+                heeler: Hi.
+
+                  - cancelled
+
+                [4] user: input 4
+
+                heeler: Hi.
+            "#]],
+        );
+    }
+
+    #[test]
     fn what_the_model_has_as_a_summary_is_shown_all_the_same() {
-        let records = [turn(1), turn(2), compaction(4), turn(3)].concat();
-        let entries = (1..).zip(records);
-        let entries = entries.map(|(seq, record)| Entry { seq, at: Timestamp(seq), record });
-        let journal = Journal {
-            header: SessionHeader {
-                id: "one".parse().unwrap(),
-                created: Timestamp(0),
-                workspace: "/work".into(),
-            },
-            entries: entries.collect(),
-            damage: vec![],
-            torn_bytes: 0,
-        };
-        let story = Story::of(journal);
-        assert_eq!((story.state.misfits, story.state.turns), (0, 3));
-        let mut out = Vec::new();
-        print_all(&story, &mut out).unwrap();
-        expect![[r#"
+        check(
+            [turn(1), turn(2), compaction(4), turn(3)].concat(),
+            expect![[r#"
 
             [1] user: input 1
 
@@ -239,7 +269,28 @@ mod tests {
             [3] user: input 3
 
             heeler: Hi.
-        "#]]
-        .assert_eq(&String::from_utf8(out).unwrap());
+        "#]],
+        );
+    }
+
+    /// What is shown of these records.
+    fn check(records: Vec<Record>, expected: Expect) {
+        let entries = (1..).zip(records);
+        let entries = entries.map(|(seq, record)| Entry { seq, at: Timestamp(seq), record });
+        let journal = Journal {
+            header: SessionHeader {
+                id: "one".parse().unwrap(),
+                created: Timestamp(0),
+                workspace: "/work".into(),
+            },
+            entries: entries.collect(),
+            damage: vec![],
+            torn_bytes: 0,
+        };
+        let story = Story::of(journal);
+        assert_eq!(story.state.misfits, 0);
+        let mut out = Vec::new();
+        print_all(&story, &mut out).unwrap();
+        expected.assert_eq(&String::from_utf8(out).unwrap());
     }
 }

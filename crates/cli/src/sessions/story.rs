@@ -226,6 +226,11 @@ impl Teller {
             Event::ItemsLeftOut { items, .. } => {
                 self.note(format!("{items} images or documents became notes"), None);
             }
+            Event::ReasoningLeftOut { blocks, .. } => {
+                let what = if *blocks == 1 { "block of reasoning" } else { "blocks of reasoning" };
+                let why = "the provider could not verify";
+                self.note(format!("{blocks} {what} left out that {why}"), None);
+            }
             Event::Notice { text } => self.note(text.clone(), None),
             Event::TurnFinished { outcome, .. } => {
                 if let Some(chapter) = self.chapters.last_mut() {

@@ -30,7 +30,7 @@ pub(crate) fn not_followed(error: &anyhow::Error) -> Exit {
 async fn print_all(store: &FileStore, session: Session, is_json: bool) -> std::io::Result<Exit> {
     let mut printer: Box<dyn Printer> = match is_json {
         true => Box::new(JsonPrinter::new(true)),
-        false => Box::new(TextPrinter { told: Told::Progress }),
+        false => Box::new(TextPrinter::telling(Told::Progress)),
     };
     let (view, mut cursor) = session.subscribe();
     let model = session.state().await.map(|state| state.settings.model.name).unwrap_or_default();

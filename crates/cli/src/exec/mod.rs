@@ -102,7 +102,7 @@ pub(crate) fn run(mut arguments: Box<ExecArguments>) -> Result<Exit> {
     } else if arguments.json || arguments.stream_input {
         Box::new(json::JsonPrinter::new(arguments.stream_input))
     } else {
-        Box::new(text::TextPrinter { told: text::Told::of(&arguments) })
+        Box::new(text::TextPrinter::telling(text::Told::of(&arguments)))
     };
     let mut stage = None;
     let started = match arguments.result_json.as_deref().map_or(Ok(()), finish::check_target) {

@@ -1,29 +1,71 @@
 //! Without `--json`: the answer on stdout, progress on stderr.
 
+use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
 
 use heeler_core::{
-    Block, Event, HookEnd, MediaItem, MediaReference, Message, Role, output_summary, truncate_chars,
+    Block, Event, HookEnd, MediaItem, MediaReference, Message, Role, truncate_chars,
 };
 use heeler_engine::{Seen, Session};
 
 use super::Printer;
 use super::finish::{Finish, Structured};
 use crate::arguments::ExecArguments;
+use crate::permissions::NOT_ALLOWED;
 use crate::say::{harmless, one_line, say};
 
 /// The most characters of one thought that are shown.
 const THOUGHT_CHARS_MAX: usize = 2_000;
 /// The most characters of the reason of a refusal that are shown.
 const REASON_CHARS_MAX: usize = 2_000;
-/// How the result of a call begins that was not allowed.
-const REFUSED: &str = "Not allowed: ";
 /// The most characters of a tool's name.
 const NAME_CHARS_MAX: usize = 64;
 
 /// Prints for a person.
 pub(super) struct TextPrinter {
-    pub(super) told: Told,
+    told: Told,
+    /// The tools of the calls that were asked for last, by the ids that their results have.
+    tools: HashMap<String, String>,
+}
+
+impl TextPrinter {
+    pub(super) fn telling(told: Told) -> Self {
+        Self { told, tools: HashMap::new() }
+    }
+
+    /// Progress, with each refusal once: that a call was not allowed in its line, and the whole reason,
+    /// which the end of a call has no room for, in another.
+    fn progress(&mut self, event: &Event) -> Option<String> {
+        match event {
+            Event::CallFinished { name, is_error: true, summary, .. }
+                if summary.starts_with(NOT_ALLOWED) =>
+            {
+                Some(format!("  ! {}: not allowed", short(name)))
+            }
+            Event::Message { message } if message.role == Role::User => self.refusals(message),
+            Event::Message { message } => {
+                let calls = message.tool_uses();
+                self.tools = calls.map(|call| (call.id.clone(), short(&call.name))).collect();
+                progress(event)
+            }
+            event => progress(event),
+        }
+    }
+
+    /// Why calls were not allowed.
+    fn refusals(&self, message: &Message) -> Option<String> {
+        let refusal = |block: &Block| {
+            let Block::ToolResult(result) = block else { return None };
+            // Behind the first text stand notes.
+            let text = result.content.iter().find_map(Block::as_text)?;
+            let why = text.strip_prefix(NOT_ALLOWED).filter(|_| result.is_error)?;
+            let tool = self.tools.get(&result.tool_use_id);
+            let tool = tool.map(|tool| format!("{tool}: ")).unwrap_or_default();
+            Some(format!("    {tool}{}", one_line(&truncate_chars(why, REASON_CHARS_MAX))))
+        };
+        let lines: Vec<String> = message.blocks.iter().filter_map(refusal).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
 }
 
 /// How much is told beside the answer.
@@ -60,8 +102,8 @@ impl Printer for TextPrinter {
         let event = &envelope.event;
         let lines = match self.told {
             Told::Errors => [None, trouble(event)],
-            Told::Progress => [None, progress(event)],
-            Told::Everything => [details(event), progress(event)],
+            Told::Progress => [None, self.progress(event)],
+            Told::Everything => [details(event), self.progress(event)],
         };
         lines.into_iter().flatten().for_each(say);
         Ok(())
@@ -128,7 +170,6 @@ pub(crate) fn progress(event: &Event) -> Option<String> {
             let has_calls = message.tool_uses().next().is_some();
             (has_calls && !text.trim().is_empty()).then(|| text.trim().to_owned())
         }
-        Event::Message { message } if message.role == Role::User => refusals(message),
         Event::ToolText { text, media, items, .. } => Some(for_user(text, media, items)),
         Event::Retry { message, wait_millis: Some(wait), .. } => {
             Some(format!("  ~ {message}; again in {:.1} s", *wait as f64 / 1000.0))
@@ -153,19 +194,6 @@ pub(crate) fn progress(event: &Event) -> Option<String> {
         )),
         event => trouble(event),
     }
-}
-
-/// Why calls were not allowed, where the line about the call was too short for it.
-fn refusals(message: &Message) -> Option<String> {
-    let refusal = |block: &Block| {
-        let Block::ToolResult(result) = block else { return None };
-        let text: String = result.content.iter().filter_map(Block::as_text).collect();
-        let why = text.strip_prefix(REFUSED).filter(|_| result.is_error)?;
-        let is_told = output_summary(&text) == text;
-        (!is_told).then(|| format!("    {}", one_line(&truncate_chars(why, REASON_CHARS_MAX))))
-    };
-    let lines: Vec<String> = message.blocks.iter().filter_map(refusal).collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// What went wrong, and what the user should know in any case.

@@ -63,6 +63,9 @@ impl Here {
     }
 }
 
+/// How the result of a call begins that was not allowed.
+pub(crate) const NOT_ALLOWED: &str = "Not allowed: ";
+
 /// The most mistakes in settings that are told one by one.
 const PROBLEMS_MAX: usize = 5;
 

@@ -49,8 +49,8 @@ fn a_hook_denies_where_everything_else_is_allowed() {
         expect![[r#"
             exit 0, ran: false
             done
-              ! Bash: Not allowed: the hook `echo not here >&2; exit 2 (~/.claude/settings.json:1)` d…
-                the hook `echo not here >&2; exit 2 (~/.claude/settings.json:1)` denies it: not here.
+              ! Bash: not allowed
+                Bash: the hook `echo not here >&2; exit 2 (~/.claude/settings.json:1)` denies it: not here.
         "#]],
     );
 }
@@ -64,8 +64,8 @@ fn a_broken_hook_blocks_and_says_so() {
             exit 0, ran: false
             done
             heeler: the PreToolUse hook `./no-such-guard (~/.claude/settings.json:1)` is broken: it ended with exit code 127: bash: line 1: ./no-such-guard: No such file or directory
-              ! Bash: Not allowed: the hook `./no-such-guard (~/.claude/settings.json:1)` is broken (…
-                the hook `./no-such-guard (~/.claude/settings.json:1)` is broken (it ended with exit code 127: bash: line 1: ./no-such-guard: No such file or directory), so the call was not run; nobody denied it, and trying again helps only once the hook is mended.
+              ! Bash: not allowed
+                Bash: the hook `./no-such-guard (~/.claude/settings.json:1)` is broken (it ended with exit code 127: bash: line 1: ./no-such-guard: No such file or directory), so the call was not run; nobody denied it, and trying again helps only once the hook is mended.
         "#]],
     );
 }
@@ -112,12 +112,38 @@ fn the_reason_of_a_denial_is_told_whole() {
         "PreToolUse",
         &format!("echo {reason} >&2; exit 2"),
         expect![[r#"
-        exit 0, ran: false
-        done
-          ! Bash: Not allowed: the hook `echo the deploy folder is frozen until the release of ne…
-            the hook `echo the deploy folder is frozen until the release of next week, so ask Mary be… (~/.claude/settings.json:1)` denies it: the deploy folder is frozen until the release of next week, so ask Mary before you touch it.
-    "#]],
+            exit 0, ran: false
+            done
+              ! Bash: not allowed
+                Bash: the hook `echo the deploy folder is frozen until the release of next week, so ask Mary be… (~/.claude/settings.json:1)` denies it: the deploy folder is frozen until the release of next week, so ask Mary before you touch it.
+        "#]],
     );
+}
+
+/// Of several calls each reason stands once, with its tool, also a short one.
+#[test]
+fn each_denial_is_told_once_with_its_tool() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [
+          { call = "Write", input = { file_path = "a", content = "a" } },
+          { call = "Bash", input = { command = "touch a" } },
+        ]
+        [[reply]]
+        text = "done"
+    "#;
+    let flags = ["--deny", "Edit", "--deny", "Bash", "go"];
+    let told = world.exec(script, &flags).run().exits(0).stderr;
+    let lines = told.lines().filter(|line| line.starts_with("  "));
+    let told: String = lines.map(|line| format!("{line}\n")).collect();
+    expect![[r#"
+          ! Write: not allowed
+          ! Bash: not allowed
+            Write: the rule Edit (--deny) denies it.
+            Bash: the rule Bash (--deny) denies it.
+    "#]]
+    .assert_eq(&world.plain(&told));
 }
 
 #[test]

@@ -12,10 +12,8 @@ use serde::Serialize;
 
 use super::edits::{Edit, Edits};
 use super::plan::LeftPlan;
+use crate::permissions::NOT_ALLOWED;
 use crate::say::one_line;
-
-/// How the answer to a call that the policy forbids begins.
-const NOT_ALLOWED: &str = "Not allowed: ";
 
 /// What a fold found.
 pub(super) struct Audited {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use heeler_core::{Bill, FinalAnswer, Reread, SessionId, TurnOutcome, Usage, View};
+use heeler_core::{Bill, FinalAnswer, Reread, SessionId, TurnOutcome, Usage, View, truncate_chars};
 use heeler_store::FileStore;
 use heeler_turn::State;
 use schemars::JsonSchema;
@@ -13,11 +13,15 @@ use serde_json::value::RawValue;
 
 use super::wanted::Wanted;
 use crate::exit::Exit;
+use crate::say::one_line;
 use crate::stage::Settled;
 use crate::whole::{Existing, Unfinished, unwritten};
 
 /// The version of the JSON events; raised when a field changes its meaning or goes away.
 pub(super) const EVENTS_VERSION: u32 = 1;
+
+/// The most characters that are told of why a model refused.
+const SAID_CHARS_MAX: usize = 2_000;
 
 /// The type of the terminal event.
 const KIND: &str = "turn_finished";
@@ -262,7 +266,13 @@ impl Finish {
 
     /// The same in words for the user, with the next step.
     pub(super) fn complaint(&self) -> Option<String> {
-        let why = self.why()?;
+        let mut why = self.why()?;
+        // Where only JSON is printed, the reason that the model gave would be nowhere.
+        let is_printed = self.structured == Structured::Unwanted;
+        let said = one_line(&self.answer);
+        if self.outcome == TurnOutcome::Refused && !is_printed && !said.is_empty() {
+            why = format!("{why}: {}", truncate_chars(&said, SAID_CHARS_MAX));
+        }
         Some(match &self.session {
             Some(id) if !self.is_gone => {
                 format!("{why}\nheeler: {}", goes_on(id))

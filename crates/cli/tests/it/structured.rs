@@ -115,12 +115,12 @@ fn after_five_wrong_answers_there_is_none() {
     );
     // An end of another kind keeps its own code.
     check(
-        "[[reply]]\ntext = \"no\"\nstop = \"refusal\"",
+        "[[reply]]\ntext = \"I cannot\\nhelp.\"\nstop = \"refusal\"",
         1,
         expect![""],
         expect![[r#"
-        heeler: the model refused to go on
-        heeler: go on with `heeler exec --resume ID PROMPT`"#]],
+            heeler: the model refused to go on: I cannot help.
+            heeler: go on with `heeler exec --resume ID PROMPT`"#]],
     );
 }
 

@@ -1,5 +1,6 @@
 //! Which stored session goes on.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -109,9 +110,15 @@ async fn newest(store: &FileStore, workspace: &Path) -> Result<SessionId> {
         // The words would go to another conversation than the one that is meant.
         (Some(session), Some(unknown)) if unknown.updated > session.updated => {
             let (id, other) = (&unknown.header.id, &session.header.id);
+            let path = store.journal_path(id);
+            // Who may not read it cannot look into it either.
+            let look = match File::open(&path) {
+                Ok(_) => format!("look with `heeler audit {id}`"),
+                Err(_) => format!("`ls -l {}` tells whose it is", path.display()),
+            };
             bail!(
                 "session {id} changed last ({} UTC), and which folder it is of cannot be told {}; \
-                 look with `heeler audit {id}`, or go on with the older one: --resume {other}",
+                 {look}, or go on with the older one: --resume {other}",
                 moment(unknown.updated),
                 unknown.title
             )

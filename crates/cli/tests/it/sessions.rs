@@ -1,8 +1,11 @@
 //! `sessions list` and `show`: sound sessions, unfinished ones, damaged ones.
 
+use std::fs::{Permissions, set_permissions};
+use std::os::unix::fs::PermissionsExt as _;
+
 use expect_test::{Expect, expect};
 use heeler_script::Script;
-use heeler_testkit::MockServer;
+use heeler_testkit::{MockServer, require};
 
 use crate::support::World;
 
@@ -397,4 +400,38 @@ fn a_journal_of_a_newer_heeler_is_shown_but_not_continued() {
     expect![[r#"
         heeler: `WORLD/home/sessions/ID.jsonl` has format 9 of a newer heeler; update heeler to open it
     "#]].assert_eq(&world.plain(&output.stderr));
+}
+
+/// What nobody but its owner can read cannot be looked into either: the step is another one.
+#[test]
+fn beside_a_journal_that_only_somebody_else_can_read_a_step_works() {
+    let world = World::new();
+    for folder in ["", "home", "work", "temp"] {
+        set_permissions(world.path(folder), Permissions::from_mode(0o777)).unwrap();
+    }
+    // All can be read by root.
+    let (outer, somebody): (_, &[&str]) = match rustix::process::getuid().is_root() {
+        true => ("setpriv", &["--reuid=64123", "--regid=64123", "--clear-groups"]),
+        false => ("env", &[]),
+    };
+    let script = "[[reply]]\ntext = \"hi\"";
+    let can_be = world.heeler(&["--version"]).run_in(outer, somebody).code == 0;
+    if !require("to be somebody else", can_be) {
+        return;
+    }
+    world.exec(script, &["--no-sandbox", "first"]).run_in(outer, somebody).exits(0);
+    let [id] = world.ids().try_into().unwrap();
+    world.minute_passes();
+    let other = "01997d2f-6c00-7a11-9b0c-2f6c1c7a54d3";
+    let path = world.write(&format!("home/sessions/{other}.jsonl"), "{}\n");
+    set_permissions(&path, Permissions::from_mode(0o000)).unwrap();
+    let arguments = ["--no-sandbox", "--continue", "go on"];
+    let output = world.exec(script, &arguments).run_in(outer, somebody).exits(2);
+    let step = format!(
+        "`ls -l {}` tells whose it is, or go on with the older one: --resume {id}",
+        path.display()
+    );
+    assert!(output.stderr.contains(&step), "{}", output.stderr);
+    let resumed = ["--no-sandbox", "--resume", &id, "go on"];
+    world.exec(script, &resumed).run_in(outer, somebody).exits(0);
 }

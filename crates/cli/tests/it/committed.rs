@@ -27,7 +27,7 @@ fn world() -> World {
 }
 
 /// What git says in the folder.
-fn git(world: &World, arguments: &str) -> String {
+pub(crate) fn git(world: &World, arguments: &str) -> String {
     let mut git = program("git");
     let output = git.args(arguments.split(' ')).current_dir(world.workspace()).output().unwrap();
     assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));

@@ -95,6 +95,8 @@ mod sessions;
 #[cfg(test)]
 mod settings;
 #[cfg(test)]
+mod shown;
+#[cfg(test)]
 mod signals;
 #[cfg(test)]
 mod sizes;

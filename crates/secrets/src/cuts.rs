@@ -24,22 +24,13 @@ pub(crate) struct Value {
     pub(crate) value: String,
 }
 
-/// Whether a text begins and ends as it was written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ends {
-    /// It is whole but for where a mark says so.
-    Whole,
-    /// It may have been cut at both ends as well.
-    Cut,
-}
-
 /// The parts of values beside each cut of a text. A text may have a mark every few bytes: it is read at
 /// most once for each value, and only where four characters of that stand beside a mark.
-pub(crate) fn find(text: &str, ends: Ends, values: &[Value]) -> Vec<Found> {
+pub(crate) fn find(text: &str, values: &[Value]) -> Vec<Found> {
     if values.is_empty() {
         return Vec::new();
     }
-    let cuts = Cuts::of(text, ends);
+    let cuts = Cuts::of(text);
     let found = |Value { name, value }: &Value| {
         let (name, begun) = (name.clone(), begun_before(text, &cuts.before, value));
         let parts = begun.into_iter().chain(ended_behind(text, &cuts.behind, value));
@@ -58,11 +49,8 @@ struct Cuts {
 }
 
 impl Cuts {
-    fn of(text: &str, ends: Ends) -> Self {
+    fn of(text: &str) -> Self {
         let mut cuts = Self::default();
-        if ends == Ends::Cut {
-            cuts.behind(text, 0);
-        }
         let bytes = text.as_bytes();
         // Where the first `]` behind what was begun last stands, and where that line ends: both are looked
         // for once, or a line full of beginnings would be read for each.
@@ -88,9 +76,6 @@ impl Cuts {
                 // Of two such places either may be the end: beside the other nothing stands.
                 cuts.behind(text, at + 1);
             }
-        }
-        if ends == Ends::Cut {
-            cuts.before(text, text.len());
         }
         cuts
     }
@@ -233,7 +218,7 @@ mod tests {
         let value = Value { name: "MY_TOKEN".into(), value: "a".repeat(20_000) + "b" };
         for piece in ["aaaa\u{2026}", "aaaa [...] aaaa", "[...", "[...]"] {
             let text = piece.repeat(20_000);
-            let n_found = find(&text, Ends::Whole, std::slice::from_ref(&value)).len();
+            let n_found = find(&text, std::slice::from_ref(&value)).len();
             assert_eq!(
                 n_found,
                 text.matches("aaaa\u{2026}").count() + text.matches("aaaa [...]").count()

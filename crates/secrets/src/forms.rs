@@ -141,14 +141,14 @@ const BEGUN: [(&[&str], &str); N_BEGUN] = [
 /// What examples in documentation hold.
 const PLACEHOLDERS: [&str; 6] = ["example", "xxxx", "your", "placeholder", "redacted", "changeme"];
 
-/// The patterns that were needed so far.
-static COMPILED: [OnceLock<Regex>; N_FORMS] = [const { OnceLock::new() }; N_FORMS];
-
-static COMPILED_BEGUN: [OnceLock<Regex>; N_BEGUN] = [const { OnceLock::new() }; N_BEGUN];
+/// The patterns that were needed so far: of the forms, then of what begins as they do.
+static COMPILED: [OnceLock<Regex>; N_FORMS + N_BEGUN] =
+    [const { OnceLock::new() }; N_FORMS + N_BEGUN];
 
 #[expect(clippy::expect_used, reason = "constants that a test compiles; without, nothing is found")]
-fn compiled<'a>(once: &'a OnceLock<Regex>, pattern: &str) -> &'a Regex {
-    once.get_or_init(|| Regex::new(pattern).expect("each constant compiles"))
+fn compiled(at: usize) -> &'static Regex {
+    let pattern = if at < N_FORMS { FORMS[at].pattern } else { BEGUN[at - N_FORMS].1 };
+    COMPILED[at].get_or_init(|| Regex::new(pattern).expect("each constant compiles"))
 }
 
 /// What looks for the hints of each form; to make one takes longer than most texts do.
@@ -162,7 +162,7 @@ pub(crate) fn find(text: &str) -> impl Iterator<Item = Found> {
         move |at: usize| HINTS[at].iter().any(|hint| hint.find(lower.as_bytes()).is_some());
     let hinted = FORMS.iter().enumerate().filter(move |(at, _)| is_hinted(*at));
     hinted.flat_map(move |(at, form)| {
-        compiled(&COMPILED[at], form.pattern).captures_iter(text).filter_map(move |captures| {
+        compiled(at).captures_iter(text).filter_map(move |captures| {
             let secret = captures.name("s")?;
             let found = Found { range: secret.range(), what: form.what.to_owned() };
             let random = captures.name("r").unwrap_or(secret);
@@ -180,12 +180,10 @@ pub(crate) fn begun(text: &str) -> Option<usize> {
     }
     let lower = text.to_ascii_lowercase();
     let is_number = |s: &str| s.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_punctuation());
-    let begun = BEGUN.iter().zip(&COMPILED_BEGUN).filter_map(|((hints, pattern), once)| {
-        let is_hinted =
-            hints.iter().any(|hint| memmem::find(lower.as_bytes(), hint.as_bytes()).is_some());
-        let begun =
-            is_hinted.then(|| compiled(once, pattern).captures(text)?.name("s")).flatten()?;
-        (!is_number(begun.as_str())).then(|| begun.start())
+    let begun = BEGUN.iter().zip(N_FORMS..).filter_map(|((hints, _), at)| {
+        let is_in = |hint: &&str| memmem::find(lower.as_bytes(), hint.as_bytes()).is_some();
+        let begun = hints.iter().any(is_in).then(|| compiled(at).captures(text)?.name("s"));
+        begun.flatten().filter(|begun| !is_number(begun.as_str())).map(|begun| begun.start())
     });
     let start = begun.min()?;
     let is_known = find(text).any(|found| found.range.end == text.len());
@@ -205,8 +203,6 @@ mod tests {
     #[test]
     fn every_pattern_compiles_and_names_its_secret() {
         let names = |pattern: &Regex| pattern.capture_names().flatten().any(|name| name == "s");
-        let forms = FORMS.iter().zip(&COMPILED).map(|(form, once)| (form.pattern, once));
-        let begun = BEGUN.iter().zip(&COMPILED_BEGUN).map(|((_, pattern), once)| (*pattern, once));
-        assert!(forms.chain(begun).all(|(pattern, once)| names(compiled(once, pattern))));
+        assert!((0..COMPILED.len()).all(|at| names(compiled(at))));
     }
 }

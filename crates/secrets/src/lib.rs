@@ -21,7 +21,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use self::cuts::{Ends, Value};
+use self::cuts::Value;
 pub use secret::Secret;
 
 /// How what was taken out begins; the name of its kind and a `]` follow.
@@ -100,13 +100,6 @@ impl Secrets {
         Self { values: Regex::new(&groups.join("|")).ok(), named }
     }
 
-    /// Every secret in a text, in order, none inside of another.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn find(&self, text: &str) -> Vec<Found> {
-        self.find_in(text, Ends::Whole)
-    }
-
     /// The text with a marker in the place of each secret.
     #[must_use]
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
@@ -119,14 +112,6 @@ impl Secrets {
     #[must_use]
     pub fn redact_part<'a>(&self, text: &'a str, part: Range<usize>) -> Cow<'a, str> {
         redacted(text, part, self.find(text))
-    }
-
-    /// The same of a text that may begin and end anywhere, within a secret too: what is left there of
-    /// the value of a variable goes as well.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn redact_excerpt<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        redacted(text, 0..text.len(), self.find_in(text, Ends::Cut))
     }
 
     /// A part of a text with a marker in the place of each secret that only begins or ends in it; those
@@ -169,8 +154,11 @@ impl Secrets {
         self.find(text).first().is_some_and(|one| one.range.start == 0 && one.range.end >= n_bytes)
     }
 
-    fn find_in(&self, text: &str, ends: Ends) -> Vec<Found> {
-        let parts = cuts::find(text, ends, &self.named);
+    /// Every secret in a text, in order, none inside of another.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn find(&self, text: &str) -> Vec<Found> {
+        let parts = cuts::find(text, &self.named);
         // Nothing whole is as short, whatever the form.
         if text.len() < SECRET_CHARS_MIN && parts.is_empty() {
             return Vec::new();

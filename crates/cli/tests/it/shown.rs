@@ -21,7 +21,7 @@ fn lines(n: usize) -> String {
 #[test]
 fn a_file_that_is_read_in_parts_may_be_edited_and_not_written_over() {
     let world = World::new();
-    world.write("work/big.txt", &lines(600));
+    world.write("work/big.txt", lines(600));
     let script = r#"
         [[reply]]
         blocks = [{ call = "Read", input = { file_path = "big.txt" } }]
@@ -80,7 +80,7 @@ fn nothing_is_committed_of_which_a_part_was_cut_out() {
     }
     git(&world, "add big.txt");
     git(&world, "commit -q -m first");
-    world.write("work/big.txt", &lines(400));
+    world.write("work/big.txt", lines(400));
     let commit = r#"
         [[reply]]
         blocks = [{ call = "git_commit", input = { paths = ["big.txt"], message = "lines" } }]

@@ -119,7 +119,7 @@ fn a_full_disk_under_the_result_is_told_and_the_turn_was_begun_all_the_same() {
     let arguments = ["--json", "--result-json", "/dev/full", "hello"];
     let output = world.exec(CALLS, &arguments).run().exits(1);
     assert!(
-        output.stderr.contains("heeler: cannot write /dev/full: No space"),
+        output.stderr.contains("heeler: cannot write /dev/full; free some space there, or name a file elsewhere: No space"),
         "{}",
         output.stderr
     );

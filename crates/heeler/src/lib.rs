@@ -149,8 +149,9 @@ pub mod engine {
 
     /// What a tool tells of a call before it runs, and what it is given.
     pub use heeler_core::{
-        Access, Concern, ConcernKind, Denied, Facts, ImageSink, InnerCall, InnerCalls, Metadata,
-        Progress, Reach, Resource, ShellCommand, ShellLine, StateChange, StateView, TypedTool,
+        Access, Concern, ConcernKind, Denied, Facts, IfCut, ImageSink, InnerCall, InnerCalls,
+        Metadata, Progress, Reach, Resource, ShellCommand, ShellLine, StateChange, StateView,
+        TypedTool,
     };
 
     /// The promise of hooks, and hooks that are commands.

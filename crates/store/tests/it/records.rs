@@ -68,9 +68,9 @@ fn call_id() -> impl Strategy<Value = CallId> {
 }
 
 fn usage() -> impl Strategy<Value = Usage> {
-    let counters = any::<[u64; 5]>();
-    (counters, cost()).prop_map(|([input, output, cache_write, cache_read, reasoning], charged)| {
-        Usage { input, output, cache_write, cache_read, reasoning, charged }
+    (any::<[u64; 5]>(), cost(), any::<bool>()).prop_map(|(counters, charged, is_estimated)| {
+        let [input, output, cache_write, cache_read, reasoning] = counters;
+        Usage { input, output, cache_write, cache_read, reasoning, charged, is_estimated }
     })
 }
 

@@ -178,5 +178,6 @@ async fn a_refusal_says_why_in_one_line() {
         the model refused to answer: I can't help with that. (model call 1)
         the model refused to answer (model call 1)
         the model refused to answer: ...long long… (model call 1)
-    "#]].assert_eq(&said);
+    "#]]
+    .assert_eq(&said);
 }

@@ -28,14 +28,12 @@ mod stage;
 mod terminal;
 mod whole;
 
-use std::io;
-use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use arguments::{Command, Parsed};
 use exit::Exit;
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
-use tokio::signal::unix::{SignalKind, signal};
 
 /// A third less processor time than the system's where many sessions run at once.
 #[global_allocator]
@@ -67,16 +65,8 @@ fn leave_no_dump() {
 /// end the process without a word. Heard, not ignored: a program that is started would go on ignoring it,
 /// and has the system's way again of what was heard.
 fn outlive_file_limit() {
-    // Once heard, it is heard for as long as the process lives, whatever becomes of this runtime.
-    let listen = || {
-        // What is made next panics where there is no room for its open files.
-        drop([UnixStream::pair()?, UnixStream::pair()?, UnixStream::pair()?]);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
-        let _within = runtime.enter();
-        signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop)
-    };
     // Where it cannot be heard nothing else can be done about it, and only who meets the limit misses it.
-    let _: io::Result<()> = listen();
+    let _ = signal_hook::flag::register(Signal::XFSZ.as_raw(), Arc::default());
 }
 
 fn run() -> anyhow::Result<Exit> {

@@ -63,6 +63,9 @@ pub(crate) trait Decode: Send + 'static {
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ProviderError>;
 
+    /// The failure that is told in what is no answer; anything else there counts for nothing.
+    fn told(&self, text: &str) -> Result<(), ProviderError>;
+
     /// Adds what was held back in the hope of more: no more bytes are there at the moment.
     fn publish(&mut self, out: &mut VecDeque<ModelEvent>);
 
@@ -389,7 +392,16 @@ impl Form {
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ProviderError> {
         match self {
-            Self::Document(document) => decoder.document(&std::mem::take(document), out),
+            Self::Document(document) => {
+                let document = std::mem::take(document);
+                decoder.document(&document, out).or_else(|error| match error.kind {
+                    // It may be lines, one of which says why there is no more.
+                    ProviderErrorKind::Format => {
+                        decoder.told(&String::from_utf8_lossy(&document)).and(Err(error))
+                    }
+                    _ => Err(error),
+                })
+            }
             Self::Unknown | Self::Stream => decoder.finish(out),
         }
     }

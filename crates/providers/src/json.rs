@@ -74,6 +74,21 @@ pub(crate) fn first(json: &str) -> &str {
     items.first().map_or(json, |first| first.get())
 }
 
+/// The failure in what is no event: all of it, or one of its lines, since other words may stand beside it.
+/// Only what says that it is one: gateways tell of their own affairs in between, too.
+pub(crate) fn failure_in(text: &str) -> Option<Cow<'_, str>> {
+    let parts = std::iter::once(text).chain(text.lines());
+    let parts = parts.filter(|part| part.trim_start().starts_with(['{', '[']));
+    parts.map(mended).find(|part| is_failure(part))
+}
+
+fn is_failure(json: &str) -> bool {
+    let value: Value = serde_json::from_str(first(json)).unwrap_or_default();
+    let is_error = |key: &str| value[key] == "error";
+    let members = [&value["error"], &value["response"]["error"]];
+    members.iter().any(|member| !member.is_null()) || is_error("type") || is_error("object")
+}
+
 /// The unit of UTF-16 that the escape at this place stands for.
 fn code_unit(json: &str, at: usize) -> Option<u32> {
     let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;

@@ -123,6 +123,10 @@ impl Decode for Decoder {
         self.document(body, out)
     }
 
+    fn told(&self, text: &str) -> Result<(), ProviderError> {
+        error::told(text)
+    }
+
     fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {
         self.publish(out);
     }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::endpoint::Vendor;
 use crate::failure::{At, Failed, of_status};
-use crate::json::mended;
+use crate::json::failure_in;
 use crate::transport::{Refusal, retry_after};
 
 /// The header with the id of a request.
@@ -132,12 +132,7 @@ pub(super) fn in_stream(vendor: &Vendor, data: &str) -> ProviderError {
 
 /// The failure that is told where no chunk is; anything else there counts for nothing.
 pub(super) fn told(vendor: &Vendor, data: &str) -> Result<(), ProviderError> {
-    let data = mended(data);
-    let value: Value = from_json_bytes(data.as_bytes()).unwrap_or_default();
-    let value = value.get(0).unwrap_or(&value);
-    let Told { message, code, .. } = Told::around(value);
-    let is_told = !value["error"].is_null() || !message.is_empty() || !code.is_empty();
-    if is_told { Err(in_stream(vendor, &data)) } else { Ok(()) }
+    failure_in(data).map_or(Ok(()), |told| Err(in_stream(vendor, &told)))
 }
 
 /// What a reason to stop means that is a failure.
@@ -191,11 +186,7 @@ struct Told {
 impl Told {
     fn read(body: &[u8]) -> Self {
         let value: Value = from_json_bytes(body).unwrap_or_default();
-        Self::around(value.get(0).unwrap_or(&value))
-    }
-
-    /// Of what has the error as its member, or is it.
-    fn around(value: &Value) -> Self {
+        let value = value.get(0).unwrap_or(&value);
         match &value["error"] {
             Value::Null => Self::of(value),
             Value::String(message) => Self { message: message.clone(), ..Self::of(value) },

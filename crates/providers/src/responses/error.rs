@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::VENDOR;
 use crate::failure::{At, Failed, no_events, of_status};
-use crate::json::{first, mended, text, worded};
+use crate::json::{failure_in, first, text, worded};
 use crate::transport::Refusal;
 
 /// The header with the provider's id of a request.
@@ -65,8 +65,7 @@ pub(super) fn from_body(body: &str) -> ProviderError {
 
 /// The failure that is told where no event is; anything else there counts for nothing.
 pub(super) fn told(data: &str) -> Result<(), ProviderError> {
-    let data = mended(data);
-    if is_told_by(&data) { Err(from_event(&data)) } else { Ok(()) }
+    failure_in(data).map_or(Ok(()), |told| Err(from_event(&told)))
 }
 
 /// Whether what is no answer tells of a failure.

@@ -24,7 +24,7 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event<'a> {
     /// The event's type; `message` when the stream names none. Empty for what is no event by the
-    /// rules: lines of JSON as they are, in which a server that fails may tell so.
+    /// rules: lines as they are, some of them of JSON, in which a server that fails may tell so.
     pub kind: &'a str,
     /// Its data lines, joined by line feeds.
     pub data: &'a str,
@@ -277,7 +277,8 @@ impl Parser {
     /// Hands over lines of no event that a blank one ended, if they may be more than noise.
     fn dispatch_stray(&mut self, reader: &mut impl Reader) {
         let stray = std::mem::take(&mut self.stray);
-        if let [b'{' | b'[', ..] = stray.trim_ascii() {
+        let is_json = |line: &[u8]| matches!(line.trim_ascii_start(), [b'{' | b'[', ..]);
+        if stray.split(|byte| *byte == b'\n').any(is_json) {
             reader.event(Event { kind: "", data: &text(&stray), id: &self.id });
         }
         if self.stray_before.trim_ascii().is_empty() {

@@ -117,6 +117,10 @@ impl Decode for Decoder {
         if is_whole { Ok(()) } else { parsed.map_err(|error| self.answer.unreadable(&error)) }
     }
 
+    fn told(&self, text: &str) -> Result<(), ProviderError> {
+        error::told(&self.answer.vendor, text)
+    }
+
     /// Reads an answer that is one document; what it brings is what the same answer brings streamed.
     fn document(
         &mut self,

@@ -112,6 +112,10 @@ impl Decode for Decoder {
         if answer.ended { Ok(()) } else { parsed.map_err(|error| unreadable(&error)) }
     }
 
+    fn told(&self, text: &str) -> Result<(), ProviderError> {
+        error::told(text)
+    }
+
     /// Reads a whole answer that was not streamed.
     fn document(
         &mut self,

@@ -54,7 +54,7 @@ impl Cuts {
         let bytes = text.as_bytes();
         // Where the first `]` behind what was begun last stands, and where that line ends: both are looked
         // for once, or a line full of beginnings would be read for each.
-        let (mut closes, mut line_end) = (0, 0);
+        let (mut closes, mut line_end) = (None, 0);
         for at in memchr::memchr3_iter(OPENS[0], b']', SHORTENED[0], bytes) {
             if bytes[at..].starts_with(SHORTENED) {
                 cuts.before(text, at);
@@ -64,14 +64,14 @@ impl Cuts {
                 if line_end <= at {
                     line_end = found(memchr::memchr(b'\n', &bytes[at..]));
                 }
-                if closes <= at {
-                    closes = found(memchr::memchr2(b']', b'\n', &bytes[at..]));
+                if closes.is_none_or(|closes| closes <= at) {
+                    closes = Some(found(memchr::memchr2(b']', b'\n', &bytes[at..])));
                 }
-                if bytes.get(closes) == Some(&b']') {
+                if closes.and_then(|closes| bytes.get(closes)) == Some(&b']') {
                     cuts.before(text, at);
                 }
             } else if bytes[at] == b']'
-                && (at == closes || at < line_end && bytes[..=at].ends_with(CLOSES))
+                && (Some(at) == closes || at < line_end && bytes[..=at].ends_with(CLOSES))
             {
                 // Of two such places either may be the end: beside the other nothing stands.
                 cuts.behind(text, at + 1);

@@ -128,6 +128,9 @@ fn a_part_of_a_value_beside_a_cut_is_taken_out() {
         "h0rse-b\u{2000}taple",
         "h0rse-b]taple",
         "[... not in\none line ...] taple",
+        // Nothing was begun that this ends.
+        "]taple",
+        "] taple",
     ] {
         assert_eq!(secrets.redact(text), text);
     }

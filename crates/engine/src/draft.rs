@@ -104,7 +104,7 @@ impl Draft {
     /// saw of this attempt. Unfinished inputs and unsigned thinking are dropped. `None` when nothing
     /// is left to keep and nothing was paid.
     pub(crate) fn interrupted(self, shown: &str) -> Option<Reply> {
-        let usage = self.usage;
+        let (usage, has_begun) = (self.usage, !self.blocks.is_empty());
         let blocks: Vec<Block> = self
             .blocks
             .into_values()
@@ -116,7 +116,8 @@ impl Draft {
             // Unsigned thinking counts as empty.
             .filter(|block| !block.is_empty())
             .collect();
-        let worth_keeping = !blocks.is_empty() || usage != Usage::default();
+        // What has begun was paid for, too, whoever tells.
+        let worth_keeping = has_begun || usage != Usage::default();
         worth_keeping.then_some(Reply {
             blocks,
             stop: StopReason::Interrupted,
@@ -185,6 +186,14 @@ mod tests {
         check_text("0:one 0:-two 1:three", &["one-two", "three"]);
         check_text("1:a 0:b 1:c 0:d", &["bd", "ac"]);
         check_text("", &[]);
+    }
+
+    #[test]
+    fn what_has_begun_is_kept_for_what_it_took_and_nothing_else() {
+        assert_eq!(Draft::default().interrupted(""), None);
+        let mut draft = Draft::default();
+        draft.take(ModelEvent::ToolUseStarted { block: 0, name: "Write".into() });
+        assert_eq!(draft.interrupted("").map(|reply| reply.blocks), Some(Vec::new()));
     }
 
     #[test]

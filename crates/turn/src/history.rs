@@ -251,7 +251,7 @@ impl History {
         self.replace_all(all);
     }
 
-    /// Replaces messages from this one on by what is left of them, and says how many blocks it counted.
+    /// Replaces the messages at these places by what is left of them, and says how many blocks it counted.
     pub(crate) fn leave_out(
         &mut self,
         among: Range<usize>,

@@ -21,12 +21,12 @@ const REASONING: &str = "[reasoning left out: the provider could not verify it]"
 /// Leaves out what was refused. Providers seldom say which of several it was; what they have
 /// answered to before they could process, so it is what was said from the answer on, or, where there
 /// is nothing in that, any of all: an address may stop to answer. Says how many, and from which
-/// message on.
-pub(crate) fn leave_out(history: &mut History) -> (u32, usize) {
+/// message on, if not any of all.
+pub(crate) fn leave_out(history: &mut History) -> (u32, Option<usize>) {
     let from = last_answer(history.messages());
     match history.leave_out(from..usize::MAX, noted) {
-        0 => (history.leave_out(0..usize::MAX, noted), 0),
-        items => (items, from),
+        0 => (history.leave_out(0..usize::MAX, noted), None),
+        items => (items, Some(from)),
     }
 }
 

@@ -134,8 +134,8 @@ impl Driver {
         let usage = match cut {
             None => Usage::default(),
             // What goes on elsewhere is paid once, when it is fetched.
-            Some(cut) if self.state.is_accepted() => cut.usage,
-            Some(cut) => self.state.usage(cut.usage, &cut.blocks),
+            Some(cut) if self.state.is_fetched_after(error.kind) => cut.usage,
+            Some(cut) => self.state.usage_of_part(cut.usage, &cut.blocks),
         };
         let notice = settings
             .as_deref()
@@ -197,7 +197,7 @@ impl Driver {
             let ModelStream { id, asked, .. } = stream;
             let kept = self.log.with_draft(|shown| draft.interrupted(shown));
             if let (EffectId::Model(turn, round, attempt), Some(mut reply)) = (id, kept) {
-                reply.usage = self.state.usage(reply.usage, &reply.blocks);
+                reply.usage = self.state.usage_of_part(reply.usage, &reply.blocks);
                 let cost = asked.cost(reply.usage);
                 let replied = ModelReplied { turn, round, attempt, reply, cost };
                 records.push(Record::ModelReplied(Box::new(replied)));

@@ -34,6 +34,10 @@ pub(super) fn bound(
     output.structured.take_if(|json| json.get().len() > STRUCTURED_BYTES_MAX);
     let chars: usize = output.content.iter().filter_map(Block::as_text).map(char_count).sum();
     if chars <= chars_max {
+        output.state.retain_mut(|change| {
+            change.if_cut = IfCut::Holds;
+            true
+        });
         return;
     }
     output.state.retain_mut(settle);

@@ -79,11 +79,12 @@ impl State {
         is_due.then_some(&accepted.answer)
     }
 
-    /// Whether the answer to the model call that is due or runs is made elsewhere, too, so that what is
-    /// lost of it may be fetched.
+    /// Whether the answer to the model call that runs is made elsewhere, too, and may be fetched there
+    /// after an attempt failed so.
     #[must_use]
-    pub fn is_accepted(&self) -> bool {
-        self.turn.as_ref().is_some_and(|turn| turn.accepted.is_some())
+    pub fn is_fetched_after(&self, failure: ProviderErrorKind) -> bool {
+        let accepted = self.turn.as_ref().and_then(|turn| turn.accepted.as_ref());
+        accepted.is_some_and(|accepted| outlives(accepted, failure))
     }
 
     pub(super) fn on_model_replied(&mut self, replied: &ModelReplied, out: &mut Announcer) {

@@ -56,18 +56,27 @@ impl State {
     /// be among them. Says how many the conversation had.
     pub(super) fn leave_items_out(&mut self) -> u32 {
         let (items, from) = items::leave_out(&mut self.history);
-        if let Some(replaced) = self.replaced.as_mut().filter(|it| items > 0 && from < it.by) {
-            let from = if from == 0 { 0 } else { items::last_answer(&replaced.messages) };
+        if let Some(replaced) = self.replaced.as_mut().filter(|_| items > 0) {
+            let from = match from {
+                None => 0,
+                // It was said after what is there now.
+                Some(from) if from >= replaced.by => usize::MAX,
+                Some(_) => items::last_answer(&replaced.messages),
+            };
             replaced.leave_items_out(from..usize::MAX);
         }
         items
     }
 
-    /// The same of the first `cut` messages, which alone were sent.
+    /// The same of the first `cut` messages, which alone were sent: what may be put back was, where it
+    /// stands at the same places.
     pub(super) fn leave_items_of_head_out(&mut self, cut: usize) -> u32 {
         let items = items::leave_out_of_head(&mut self.history, cut);
-        if let Some(replaced) = self.replaced.as_mut().filter(|_| items > 0) {
-            replaced.leave_items_out(0..usize::MAX);
+        if let Some(replaced) = self.replaced.as_mut()
+            && items > 0
+            && replaced.by == replaced.messages.len()
+        {
+            replaced.leave_items_out(0..cut);
         }
         items
     }

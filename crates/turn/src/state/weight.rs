@@ -29,6 +29,18 @@ impl State {
         estimate::fill_in(told, || self.estimate(), written)
     }
 
+    /// The same of an answer that was stopped or broke off: servers tell what was written at its end, and
+    /// no more than that something was before.
+    #[must_use]
+    pub fn usage_of_part(&self, told: Usage, part: &[Block]) -> Usage {
+        let mut usage = self.usage(told, part);
+        let written = self.usage(Usage::default(), part).output;
+        if usage.output < written {
+            (usage.output, usage.is_estimated) = (written, true);
+        }
+        usage
+    }
+
     /// What estimates.
     #[must_use]
     pub fn estimator(&self) -> Arc<dyn TokenEstimate> {

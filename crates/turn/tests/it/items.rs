@@ -386,3 +386,53 @@ fn what_was_refused_does_not_come_back_with_what_was_pruned() {
         "#]],
     );
 }
+
+#[test]
+fn what_was_answered_to_before_a_summary_comes_back_as_it_was() {
+    check(
+        "set keep=0
+         picture look
+         reply A cat.
+         compact
+         summary They looked.
+         picture and this?
+         lost refused_item
+         reply So.
+         undo",
+        expect![[r#"
+            set keep=0
+              > idle
+            picture look
+                epoch 1 first
+              > model 1.1.1
+            reply A cat.
+                turn 1 ended done: A cat.
+              > idle
+            compact
+              > compact manual cut 2
+            summary They looked.
+                compacted 2
+              > idle
+            picture and this?
+                epoch 2 compaction
+              > model 2.1.1
+            lost refused_item
+                attempt 1 failed refuseditem, again in 0
+                items left out: 1
+                notice: an image or document was replaced by a note, since the provider cannot process what was sent; the request goes on without
+                epoch 3 refuseditem
+              > model 2.1.2
+            reply So.
+                turn 2 ended done: So.
+              > idle
+            undo
+                restored to 4: 4 -> 102
+              > idle
+            ---
+            user: look + an image
+            model: A cat.
+            user: and this? + [image left out: the provider could not process it]
+            model: So.
+        "#]],
+    );
+}

@@ -1,7 +1,7 @@
 //! Limits: each ends the turn with a valid history and says which it was; 0 means none.
 
 use expect_test::expect;
-use heeler_core::{Entry, Event, LimitKind, Limits, Record, ThinkingSettings};
+use heeler_core::{Block, Entry, Event, LimitKind, Limits, Record, ThinkingSettings, Usage};
 use heeler_turn::state::Announcer;
 
 use crate::door::{Play, check};
@@ -573,4 +573,21 @@ fn a_bill_is_partial_from_the_first_use_without_a_price_on() {
     assert_eq!(play.state.bill(), Bill { cost: Cost(7), is_partial: true, ..Bill::default() });
     play.line("reply Done. | cost 2");
     assert_eq!(play.state.bill(), Bill { cost: Cost(9), is_partial: true, ..Bill::default() });
+}
+
+#[test]
+fn of_an_answer_that_broke_off_more_was_written_than_its_beginning_told() {
+    let state = Play::of("user hi").state;
+    let part = [Block::text("x".repeat(400))];
+    let check = |told: (u64, u64), whole: (u64, u64, bool), broken: (u64, u64, bool)| {
+        let told = Usage { cache_read: told.0, output: told.1, ..Usage::default() };
+        let seen = |usage: Usage| (usage.input_total(), usage.output, usage.is_estimated);
+        assert_eq!(seen(state.usage(told, &part)), whole);
+        assert_eq!(seen(state.usage_of_part(told, &part)), broken);
+    };
+    check((7, 1), (7, 1, false), (7, 100, true));
+    check((7, 200), (7, 200, false), (7, 200, false));
+    check((7, 0), (7, 100, true), (7, 100, true));
+    let read = state.estimate().max(1);
+    check((0, 0), (read, 100, true), (read, 100, true));
 }

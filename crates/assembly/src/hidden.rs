@@ -26,6 +26,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
+    use crate::keys::KEY_BYTES_MAX;
     use crate::{KeepKey, KeyOwner, Secret};
 
     #[test]
@@ -73,6 +74,12 @@ mod tests {
         check(0o600, &format!("{key}since = 2020\n"), true, expect![""]);
         check(0o600, &key.replace("openai", "someone-else"), true, expect![""]);
         check(0o600, "openai = 'k3Qm9vT2xW8bN5rJ'", true, expect![""]);
+        // In a row that is written otherwise.
+        check(0o600, &key.replace("key", "api_key"), true, expect![""]);
+        check(0o600, &key.replace("key", "Key"), true, expect![""]);
+        check(0o600, &key.replace("openai", "openai.work"), true, expect![""]);
+        check(0o600, "openai = ['k3Qm9vT2xW8bN5rJ']", true, expect![""]);
+        check(0o600, "openai = [[{ a = [{ b = 'k3Qm9vT2xW8bN5rJ' }] }]]", true, expect![""]);
         // Beside what is no TOML.
         check(
             0o600,
@@ -106,7 +113,54 @@ mod tests {
                 "HOME/keys.toml: keys in it may be shown and kept as they are: the file is broken; remove it, and run `heeler login PROVIDER` again"
             ],
         );
+        for broken in [
+            "openai = { key = 'k3Qm9vT2xW8bN5rJ' }\n=",
+            "openai={key=k3Qm9vT2xW8bN5rJ}",
+            "[openai]\nkey = 'k3Qm9vT2xW8bN5rJ',",
+            "{\"openai\":{\"key\":\"k3Qm9vT2xW8bN5rJ\"}}",
+            "openai: [k3Qm9vT2xW8bN5rJ]",
+            "openai:k3Qm9vT2xW8bN5rJ",
+            "[openai] key = 'k3Qm9vT2xW8bN5rJ'",
+            "the key of openai is k3Qm9vT2xW8bN5rJ",
+        ] {
+            check(
+                0o600,
+                broken,
+                true,
+                expect![
+                    "HOME/keys.toml: keys in it may be shown and kept as they are: the file is broken; remove it, and run `heeler login PROVIDER` again"
+                ],
+            );
+        }
         // None that could be read.
         check(0o600, "", false, expect![""]);
+    }
+
+    /// Words that could be keys, so many that no pattern holds them, or so long.
+    #[test]
+    fn what_floods_the_file_uncovers_nothing_else() {
+        let word = |number: usize| {
+            format!("{:016x}", (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        };
+        let long: String = (0..KEY_BYTES_MAX).map(word).collect();
+        let key_long: String = (0..KEY_BYTES_MAX / 16).map(word).collect();
+        let longest: Vec<String> =
+            (0..200).map(|number| format!("{number}{}", &key_long[3..])).collect();
+        let many: Vec<String> = (0..20_000).map(word).collect();
+        for flood in [&[long][..], &longest, &many] {
+            let broken = format!("[openai]\nkey = = 'k3Qm9vT2xW8bN5rJ'\n{}", flood.join("\n"));
+            let rows = format!("brave = ['k3Qm9vT2xW8bN5rJ', '{}']", flood.join("', '"));
+            for file in [broken, rows] {
+                let folder = tempfile::tempdir().unwrap();
+                std::fs::write(folder.path().join("keys.toml"), file).unwrap();
+                let environment = Environment::default()
+                    .with("HEELER_HOME", folder.path().to_str().unwrap())
+                    .with("DB_PASSWORD", "h0rse-battery-Staple");
+                let (secrets, unread) = hidden(&environment, &Loaded::default());
+                let shown = secrets.redact("h0rse-battery-Staple, k3Qm9vT2xW8bN5rJ").into_owned();
+                assert!(shown.starts_with("[redacted: DB_PASSWORD], [redacted: "), "{shown}");
+                assert!(unread.is_some());
+            }
+        }
     }
 }

@@ -1,21 +1,29 @@
 //! The file of keys: each provider's row, for its owner's eyes only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use heeler_providers::Secret;
+use heeler_secrets::SECRET_CHARS_MIN;
 use heeler_settings::{FILE_BYTES_MAX, SettingsError, change_file};
 use serde::{Deserialize, Serialize};
 
+use super::KEY_BYTES_MAX;
 use crate::SetupError;
 
 const NAME: &str = "keys.toml";
 const HEAD: &str = "# Keys of `heeler login`. Keep this file to yourself: chmod 600.\n\n";
 /// What is told of a text that is none of ours.
 const BROKEN: &str = "the file is broken; remove it, and run `heeler login PROVIDER` again";
+/// What is told of a file with more in it than can be hidden.
+const MORE: &str = "it holds more than keys; remove from it what is none";
+/// The most words of the file that may be keys; far more than anybody has.
+const WORDS_MAX: usize = 256;
+/// The most bytes they may have together.
+const WORDS_BYTES_MAX: usize = 64 * 1024;
 /// What others may do with a file.
 const OTHERS: u32 = 0o077;
 
@@ -41,6 +49,14 @@ struct Written {
     key: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     keyring: bool,
+}
+
+/// What may be keys, with the names of their rows.
+#[derive(Default)]
+struct Bounded {
+    keys: Vec<(String, Secret)>,
+    /// Whether there was more than is told here.
+    is_more: bool,
 }
 
 impl KeyFile {
@@ -79,8 +95,11 @@ impl KeyFile {
         };
         let text = String::from_utf8_lossy(&text);
         match toml::from_str(&text) {
-            Ok(rows) => (keys_in(&rows), None),
-            Err(_) => (words_in(&text), Some(unread(BROKEN.to_owned()))),
+            Ok(rows) => {
+                let Bounded { keys, is_more } = keys_in(&rows);
+                (keys, is_more.then(|| unread(MORE.to_owned())))
+            }
+            Err(_) => (words_in(&text).keys, Some(unread(BROKEN.to_owned()))),
         }
     }
 
@@ -142,16 +161,34 @@ fn text_of(file: File) -> io::Result<Vec<u8>> {
 }
 
 /// What may be a key in rows of any form, with the row's name.
-fn keys_in(rows: &toml::Table) -> Vec<(String, Secret)> {
-    let key = |(name, row): (&String, &toml::Value)| {
-        let key = row.as_str().or_else(|| row.get("key")?.as_str())?;
-        Some((name.clone(), Secret::new(key)))
-    };
-    rows.iter().filter_map(key).collect()
+fn keys_in(rows: &toml::Table) -> Bounded {
+    let mut words = Vec::new();
+    for (row, value) in rows {
+        add_strings(row, value, &mut words);
+    }
+    bounded(words)
+}
+
+/// Every string in a value, at any depth: who wrote a row by hand may have called its key anything.
+fn add_strings<'a>(row: &'a str, value: &'a toml::Value, words: &mut Vec<(&'a str, &'a str)>) {
+    match value {
+        toml::Value::String(text) => words.push((row, text)),
+        toml::Value::Array(values) => {
+            values.iter().for_each(|value| add_strings(row, value, words));
+        }
+        toml::Value::Table(values) => {
+            values.iter().for_each(|(_, value)| add_strings(row, value, words));
+        }
+        toml::Value::Integer(_)
+        | toml::Value::Float(_)
+        | toml::Value::Boolean(_)
+        | toml::Value::Datetime(_) => {}
+    }
 }
 
 /// What may be a key in a text that is no TOML, with the name of the row it seems to be of.
-fn words_in(text: &str) -> Vec<(String, Secret)> {
+fn words_in(text: &str) -> Bounded {
+    let is_between = |c: char| c.is_whitespace() || "\"'{}[],".contains(c);
     let mut row = "kept";
     let mut words = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
@@ -159,11 +196,39 @@ fn words_in(text: &str) -> Vec<(String, Secret)> {
             row = name;
             continue;
         }
+        // A key may hold what else stands between two words.
         let value = line.split_once('=').map_or(line, |(_, value)| value);
-        let word = value.split_ascii_whitespace().next().unwrap_or_default();
-        words.push((row.to_owned(), Secret::new(word.trim_matches(['"', '\'']))));
+        let whole = value.split_ascii_whitespace().next().unwrap_or_default();
+        words.push((row, whole.trim_matches(['"', '\''])));
+        for word in line.split(is_between) {
+            words.push((row, word));
+            words.extend(word.split_once(['=', ':']).map(|(_, value)| (row, value)));
+        }
     }
-    words
+    bounded(words)
+}
+
+/// Those of some words that are as long as keys are, each once, and whether some are not among them. All
+/// that is hidden is one pattern: with too much in it nothing would be.
+fn bounded(words: Vec<(&str, &str)>) -> Bounded {
+    let (mut seen, mut n_bytes) = (BTreeSet::new(), 0);
+    let mut bounded = Bounded::default();
+    for (row, word) in words {
+        let word = word.trim();
+        if word.len() < SECRET_CHARS_MIN || !seen.insert(word) {
+            continue;
+        }
+        let fits = word.len() <= KEY_BYTES_MAX
+            && n_bytes + word.len() <= WORDS_BYTES_MAX
+            && bounded.keys.len() < WORDS_MAX;
+        if fits {
+            n_bytes += word.len();
+            bounded.keys.push((row.to_owned(), Secret::new(word)));
+        } else {
+            bounded.is_more = true;
+        }
+    }
+    bounded
 }
 
 fn unreadable(error: &io::Error) -> String {

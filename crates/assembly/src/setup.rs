@@ -185,7 +185,8 @@ impl Setup {
         parts.hooks = hooks(variables, &loaded, &store);
         let (secrets, unread) = hidden(&self.environment, &loaded);
         parts.secrets = Arc::new(secrets);
-        loaded.problems.extend(unread);
+        // Only the first few are told one by one, and none is worse than a key that is shown.
+        loaded.problems.splice(0..0, unread);
         parts.spill = Some(Arc::new(store.clone()));
         parts.media = Some(Arc::new(store.clone()));
         parts.person = self.person;

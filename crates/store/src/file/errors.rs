@@ -1,5 +1,6 @@
 //! Words for what goes wrong with files: each names the file and the next step.
 
+use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -47,24 +48,34 @@ pub(super) fn refused(what: &str, path: &Path, error: io::Error) -> StoreError {
 }
 
 /// What helps where a file that is there may not be used, which no other home does. Nothing where its mode
-/// allows all that we do with it: then it is its folder that refuses, or a mark of the file system's.
+/// and its folder's allow all that we do with it: then it is a mark of the file system's that refuses.
 fn step_to_a_file(path: &Path, error: &io::Error) -> Option<String> {
-    let about = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
     let own = rustix::process::geteuid().as_raw();
     let is_denied = Errno::from_io_error(error) == Some(Errno::ACCESS);
-    if about.uid() != own {
-        return Some(format!(
+    let file = match path.metadata() {
+        Ok(about) if about.is_file() => Some(about),
+        // Its folder tells nobody what is in it, or a folder around that.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+        _ => return None,
+    };
+    let folder = path.ancestors().skip(1).find_map(|at| Some((at, at.metadata().ok()?)));
+    let lacks = |about: &Metadata, mode: u32| {
+        is_denied && about.uid() == own && about.mode() & mode != mode
+    };
+    let folder = folder.filter(|(_, about)| lacks(about, OWN_CHANGE)).map(|(at, _)| at.display());
+    let is_kept_shut = file.as_ref().is_some_and(|about| lacks(about, OWN_USE));
+    // What lets it be removed does not let it be read, and the other way around.
+    match (folder, file) {
+        (Some(folder), _) if is_kept_shut => Some(format!(
+            "both are yours; `chmod u+rwx` on its folder `{folder}` and `chmod u+rw` on it allow it"
+        )),
+        (Some(folder), _) => Some(format!("`chmod u+rwx` on its folder `{folder}` allows it")),
+        (None, Some(about)) if about.uid() != own => Some(format!(
             "it is of the user with the number {}; only they, or who may `chown` it, can allow it",
             about.uid()
-        ));
+        )),
+        (None, _) => is_kept_shut.then(|| "it is yours; `chmod u+rw` on it allows it".to_owned()),
     }
-    if is_denied && about.mode() & OWN_USE != OWN_USE {
-        return Some("it is yours; `chmod u+rw` on it allows it".to_owned());
-    }
-    let folder = path.parent()?;
-    let about = folder.metadata().ok().filter(|about| about.uid() == own)?;
-    (is_denied && about.mode() & OWN_CHANGE != OWN_CHANGE)
-        .then(|| format!("`chmod u+rwx` on its folder `{}` allows it", folder.display()))
 }
 
 pub(super) fn not_found(id: &SessionId, path: &Path) -> StoreError {
@@ -222,8 +233,8 @@ mod tests {
 
     use super::*;
 
-    /// What is told where the system refuses to remove a file, for the modes of the file and its folder.
-    fn check(errno: Errno, [file, folder]: [u32; 2], expected: Expect) {
+    /// What is told where the system refuses to do this with a file, for the modes of the file and its folder.
+    fn check(what: &str, errno: Errno, [file, folder]: [u32; 2], expected: Expect) {
         let root = tempfile::tempdir().unwrap();
         let inner = root.path().join("sessions");
         fs::create_dir(&inner).unwrap();
@@ -231,7 +242,7 @@ mod tests {
         fs::write(&path, "").unwrap();
         fs::set_permissions(&path, Permissions::from_mode(file)).unwrap();
         fs::set_permissions(&inner, Permissions::from_mode(folder)).unwrap();
-        let told = refused("remove", &path, errno.into()).to_string();
+        let told = refused(what, &path, errno.into()).to_string();
         fs::set_permissions(&inner, Permissions::from_mode(0o700)).unwrap();
         expected.assert_eq(&told.replace(&*root.path().to_string_lossy(), "HOME"));
     }
@@ -239,21 +250,33 @@ mod tests {
     #[test]
     fn the_step_is_for_what_refuses() {
         check(
+            "read",
             Errno::ACCESS,
             [0o400, 0o700],
             expect![
-                "cannot remove `HOME/sessions/a.jsonl` (it is yours; `chmod u+rw` on it allows it): Permission denied (os error 13)"
+                "cannot read `HOME/sessions/a.jsonl` (it is yours; `chmod u+rw` on it allows it): Permission denied (os error 13)"
             ],
         );
         check(
+            "remove",
             Errno::ACCESS,
             [0o600, 0o500],
             expect![
                 "cannot remove `HOME/sessions/a.jsonl` (`chmod u+rwx` on its folder `HOME/sessions` allows it): Permission denied (os error 13)"
             ],
         );
+        // Either may be why.
+        check(
+            "remove",
+            Errno::ACCESS,
+            [0o400, 0o500],
+            expect![
+                "cannot remove `HOME/sessions/a.jsonl` (both are yours; `chmod u+rwx` on its folder `HOME/sessions` and `chmod u+rw` on it allow it): Permission denied (os error 13)"
+            ],
+        );
         // Neither is why.
         check(
+            "remove",
             Errno::ACCESS,
             [0o600, 0o700],
             expect![
@@ -262,6 +285,7 @@ mod tests {
         );
         // As with a file that the file system lets nobody change.
         check(
+            "remove",
             Errno::PERM,
             [0o600, 0o700],
             expect![
@@ -269,11 +293,26 @@ mod tests {
             ],
         );
         check(
+            "remove",
             Errno::PERM,
             [0o400, 0o500],
             expect![
                 "cannot remove `HOME/sessions/a.jsonl` (set HEELER_HOME to a folder you can write): Operation not permitted (os error 1)"
             ],
         );
+    }
+    /// Nothing is known of what is in a folder that may not be entered.
+    #[test]
+    fn the_step_is_for_a_folder_that_is_shut() {
+        for folder in [0o600, 0o000] {
+            check(
+                "read",
+                Errno::ACCESS,
+                [0o600, folder],
+                expect![
+                    "cannot read `HOME/sessions/a.jsonl` (`chmod u+rwx` on its folder `HOME/sessions` allows it): Permission denied (os error 13)"
+                ],
+            );
+        }
     }
 }

@@ -114,44 +114,41 @@ impl Secrets {
         redacted(text, part, self.find(text))
     }
 
-    /// A part of a text with a marker in the place of each secret that only begins or ends in it; those
-    /// that stand in it whole are left, if the part alone tells that they are secret. For who cuts a text
-    /// that is redacted later: half a secret would not be known as one. The part begins and ends between
-    /// two characters of the text.
+    /// A part of a text with a marker in the place of each secret that only begins or ends in it, or that
+    /// only what stands beside the part tells; those are left that the part alone tells. For who cuts a
+    /// text that is redacted later: half a secret would not be known as one, and neither would a whole one
+    /// without the word before it. The part begins and ends between two characters of the text.
     #[doc(hidden)]
     #[must_use]
     pub fn redact_ends<'a>(&self, text: &'a str, part: Range<usize>) -> Cow<'a, str> {
-        let mut found: Vec<Found> = Vec::new();
-        for at in [part.start, part.end] {
-            if found.last().is_none_or(|found| found.range.end <= at) {
-                let is_cut = |one: &Found| {
-                    one.range.start < at
-                        || at == part.start && !self.is_known(&text[at..], one.range.len())
-                };
-                found.extend(self.at(text, at).filter(is_cut));
-            }
-        }
-        redacted(text, part, found)
+        let cuts = [part.start, part.end].into_iter().filter(|at| (1..text.len()).contains(at));
+        let found = cuts.flat_map(|at| self.untold(text, at, &part)).collect();
+        redacted(text, part, in_order(found))
     }
 
-    /// The secret that begins at or before a place within a text and ends behind it.
-    fn at(&self, text: &str, at: usize) -> Option<Found> {
-        if at == 0 || at == text.len() {
-            return None;
-        }
+    /// The secrets in a part of a text, near a place where that was cut, that the part alone does not tell.
+    fn untold(&self, text: &str, at: usize, part: &Range<usize>) -> Vec<Found> {
         let from = text.floor_char_boundary(at.saturating_sub(BEYOND_CUT_BYTES));
         let to = text.floor_char_boundary(at.saturating_add(BEYOND_CUT_BYTES));
-        let found = self.find(&text[from..to]).into_iter().map(|Found { range, what }| Found {
-            range: range.start + from..range.end + from,
-            what,
-        });
-        found.into_iter().find(|found| found.range.start <= at && at < found.range.end)
-    }
-
-    /// Whether a text without what stood before it tells that it begins with a secret so long.
-    fn is_known(&self, text: &str, n_bytes: usize) -> bool {
-        let text = &text[..text.floor_char_boundary(BEYOND_CUT_BYTES)];
-        self.find(text).first().is_some_and(|one| one.range.start == 0 && one.range.end >= n_bytes)
+        let find = |within: Range<usize>| {
+            let found = self.find(&text[within.clone()]).into_iter();
+            found.map(move |Found { range, what }| Found {
+                range: within.start + range.start..within.start + range.end,
+                what,
+            })
+        };
+        let is_in_part = |one: &Found| one.range.start < part.end && part.start < one.range.end;
+        let mut found: Vec<Found> = find(from..to).filter(is_in_part).collect();
+        if !found.is_empty() {
+            let told: Vec<Found> = find(from.max(part.start)..to.min(part.end)).collect();
+            let is_told = |one: &Found| {
+                told.iter().any(|told| {
+                    told.range.start <= one.range.start && one.range.end <= told.range.end
+                })
+            };
+            found.retain(|one| !is_told(one));
+        }
+        found
     }
 
     /// Every secret in a text, in order, none inside of another.
@@ -163,21 +160,7 @@ impl Secrets {
         if text.len() < SECRET_CHARS_MIN && parts.is_empty() {
             return Vec::new();
         }
-        let mut all: Vec<Found> =
-            self.find_values(text).chain(forms::find(text)).chain(parts).collect();
-        // The one that begins first gives the name, then the longer one.
-        all.sort_by_key(|found| (found.range.start, std::cmp::Reverse(found.range.end)));
-        let mut found: Vec<Found> = Vec::new();
-        for next in all {
-            match found.last_mut() {
-                // Of two that overlap nothing is left.
-                Some(last) if next.range.start < last.range.end => {
-                    last.range.end = last.range.end.max(next.range.end);
-                }
-                _ => found.push(next),
-            }
-        }
-        found
+        in_order(self.find_values(text).chain(forms::find(text)).chain(parts).collect())
     }
 
     fn find_values(&self, text: &str) -> impl Iterator<Item = Found> {
@@ -196,6 +179,23 @@ impl fmt::Debug for Secrets {
         let names: Vec<&str> = self.named.iter().map(|it| &*it.name).collect();
         f.debug_struct("Secrets").field("names", &names).finish_non_exhaustive()
     }
+}
+
+/// What was found, in order, none inside of another.
+fn in_order(mut all: Vec<Found>) -> Vec<Found> {
+    // The one that begins first gives the name, then the longer one.
+    all.sort_by_key(|found| (found.range.start, std::cmp::Reverse(found.range.end)));
+    let mut found: Vec<Found> = Vec::new();
+    for next in all {
+        match found.last_mut() {
+            // Of two that overlap nothing is left.
+            Some(last) if next.range.start < last.range.end => {
+                last.range.end = last.range.end.max(next.range.end);
+            }
+            _ => found.push(next),
+        }
+    }
+    found
 }
 
 /// A part of a text with a marker in the place of what was found.

@@ -161,6 +161,36 @@ fn what_a_cut_goes_through_is_taken_out_of_both_halves() {
     assert_eq!(secrets.redact_ends(&text, 6..text.len()), "[redacted: secret]");
 }
 
+/// What says that something is a secret may stand beyond the cut, and blanks, quotes and signs between.
+#[test]
+fn what_only_stands_beside_a_cut_is_found_as_in_the_whole_text() {
+    let secrets = Secrets::default();
+    let key = noise(20);
+    for (before, key, behind) in [
+        ("{\"token\": \"", &*key, "\"}\n"),
+        ("api_key  =  ", &key, "\n"),
+        ("Authorization: Bearer  ", &key, "\n"),
+        ("postgres://app:", "pl4in-but-long", "@db.example.com"),
+        ("aws_secret_access_key => '", &key, "' and token = none"),
+        // One that is known alone stands between.
+        ("DB_PWD=", &key, "; DB_PWD=q7Zk2Wm9Xr4Tb8Yc1Vn6; "),
+    ] {
+        let text = format!("a {before}{key}{behind} b");
+        for from in 0..=text.len() {
+            for to in from..=text.len() {
+                let shown = secrets.redact_ends(&text, from..to).into_owned();
+                let shown = secrets.redact(&shown);
+                let is_gone = (0..key.len() - 4).all(|at| !shown.contains(&key[at..at + 4]));
+                assert!(is_gone, "{from}..{to}: {shown}");
+                // What is known later is left, so that what is cut again is whole.
+                if from == 0 && to == text.len() {
+                    assert_eq!(secrets.redact_ends(&text, from..to), text);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn what_begins_as_a_key_does_is_told_where_a_text_may_go_on() {
     for (before, key, n_shown) in [

@@ -373,6 +373,9 @@ mod tests {
             &["TOKEN=", "", "[redacted: secret] b\n", "", ""],
         );
         check(&["TOKEN=", &format!("{random}\n")], &["TOKEN=", "[redacted: secret]\n", "", ""]);
+        // Behind the word, what stands before the key may come with it.
+        let [json, seen] = [random, "[redacted: secret]"].map(|it| format!(" \"{it}\"}}\n"));
+        check(&["{\"token\":", &json], &["{\"token\":", &seen, "", ""]);
     }
 
     #[test]

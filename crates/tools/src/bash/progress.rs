@@ -33,10 +33,11 @@ pub(super) fn progress_line(before: &str, new: &str) -> Option<String> {
             let n_shown = PROGRESS_CHARS_MAX - 1 - usize::from(!is_begun);
             line.char_indices().nth(n_shown).map_or(end, |(at, _)| start + at)
         }
-        false if is_ended => end,
-        // The rest of it is still to come.
-        false => begun_at_end(&all).map_or(end, |begun| begun.max(start)),
+        false => end,
     };
+    // Of what is begun where the output ends the rest is still to come, however long the line is.
+    let begun = if is_ended { None } else { begun_at_end(&all) };
+    let end = begun.map_or(end, |begun| end.min(begun.max(start)));
     let shown = part(&all, start..end).replace(char::is_control, " ");
     let shown = shown.trim();
     let before = if is_begun { "" } else { CUT };
@@ -99,6 +100,17 @@ mod tests {
         let (one, end) = (&KEY[..20], format!("{}{}", &KEY[20..], " b".repeat(390)));
         let cut = format!("\u{2026}{SEEN}{}\u{2026}", " b".repeat(89));
         assert_eq!(shown(&[one, &end]), Some(cut));
+        // In a line too long to be shown whole, wherever it ends.
+        for n_before in 150..210 {
+            let before = format!("{:n_before$} ", "key:");
+            for n_come in 5..KEY.len() {
+                for pieces in [[&before, &KEY[..n_come]].concat(), format!("{before}{KEY}")] {
+                    let line = shown(&[&pieces]).unwrap();
+                    let is_whole = line.contains(KEY);
+                    assert!(is_whole || !line.contains(&KEY[4..8]), "{line}");
+                }
+            }
+        }
     }
 
     /// As the engine does with a line, for the values that it alone knows.

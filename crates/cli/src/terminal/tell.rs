@@ -90,10 +90,7 @@ async fn context(session: &Session, last: Option<Usage>) -> Result<String> {
     text += &row("in all, corrected", total);
     text += &row("limit", limit);
     let usage = state.usage;
-    match usage.cache_hit_percent() {
-        Some(cached) => text += &format!("{cached}% of all input was read from the cache\n"),
-        None => text += "nothing was sent yet\n",
-    }
+    text += &cache_hits(&usage);
     if state.reread.tokens > 0 {
         let cost = state.reread.cost.map(|cost| format!(", {cost} more")).unwrap_or_default();
         let tokens = state.reread.tokens;
@@ -102,6 +99,17 @@ async fn context(session: &Session, last: Option<Usage>) -> Result<String> {
     let real = state.calibration.correct(100);
     text += &format!("100 estimated tokens were {real} real ones so far");
     Ok(text)
+}
+
+/// How much of what was sent came from the cache. Where a part of it is an estimate nobody knows.
+fn cache_hits(usage: &Usage) -> String {
+    match usage.cache_hit_percent() {
+        Some(cached) => format!("{cached}% of all input was read from the cache\n"),
+        None if usage.input_total() > 0 => {
+            "how much of the input was read from the cache is not known\n".to_owned()
+        }
+        None => "nothing was sent yet\n".to_owned(),
+    }
 }
 
 async fn cost(session: &Session) -> Result<String> {
@@ -131,4 +139,21 @@ async fn tools(session: &Session) -> Result<Told> {
         TableRow::new(&*tool.name, about)
     };
     Ok(Told::Table(epoch.tools.iter().map(row).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_tells_nothing_of_the_cache() {
+        let usage = |input, is_estimated| Usage { input, is_estimated, ..Usage::default() };
+        for (usage, told) in [
+            (usage(0, false), "nothing was sent yet\n"),
+            (usage(10, false), "0% of all input was read from the cache\n"),
+            (usage(10, true), "how much of the input was read from the cache is not known\n"),
+        ] {
+            assert_eq!(cache_hits(&usage), told);
+        }
+    }
 }

@@ -172,11 +172,14 @@ fn summary(past: &Past<'_>, number: u64, body: &Value) -> Result<String> {
     Ok(text)
 }
 
-/// Input by where it came from, and how much of it the cache had.
+/// Input by where it came from, and how much of it the cache had, if that is known.
 pub(super) fn input(usage: &Usage) -> String {
-    let hit = usage.cache_hit_percent().unwrap_or_default();
+    let hit = match usage.cache_hit_percent() {
+        Some(hit) => format!("{hit} % cached: "),
+        None => String::new(),
+    };
     format!(
-        "{} tokens in ({hit} % cached: {} read, {} written, {} neither)",
+        "{} tokens in ({hit}{} read, {} written, {} neither)",
         usage.input_total(),
         usage.cache_read,
         usage.cache_write,
@@ -207,4 +210,17 @@ fn costs(prices: &Prices, total: u64, cached: u64) -> String {
     let new = Usage { input: fresh, cache_write: cached, ..Usage::default() };
     let known = Usage { input: fresh, cache_read: cached, ..Usage::default() };
     format!("about {} sent the first time, {} again", prices.cost(&new), prices.cost(&known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_tells_nothing_of_the_cache() {
+        let told = Usage { input: 10, cache_read: 10, ..Usage::default() };
+        assert_eq!(input(&told), "20 tokens in (50 % cached: 10 read, 0 written, 10 neither)");
+        let estimated = Usage { is_estimated: true, ..told };
+        assert_eq!(input(&estimated), "20 tokens in (10 read, 0 written, 10 neither)");
+    }
 }

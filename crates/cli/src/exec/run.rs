@@ -129,7 +129,7 @@ impl Run<'_> {
         if self.continues && !pending && !has_more {
             bail!("session {} has nothing left to finish; give a prompt to go on", session.id());
         }
-        if let (Some(wanted), true) = (&self.wanted, pending) {
+        if let (Some(wanted), true) = (&mut self.wanted, pending) {
             wanted.recall(session).await;
         }
         let (_, cursor) = session.subscribe();

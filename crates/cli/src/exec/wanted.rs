@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::{iter, mem};
 
 use anyhow::{Context as _, Result, ensure};
 use heeler::{InputSchema, Submission};
-use heeler_core::{Block, Event, LimitKind, Message, RawJson, TurnOutcome, truncate_chars};
+use heeler_core::{
+    Block, Event, LimitKind, Message, RawJson, ToolResult, TurnOutcome, truncate_chars,
+};
 use heeler_engine::{Parts, Seen, Session};
 
 /// The longest schema, in bytes: it goes with every request.
@@ -27,8 +30,10 @@ pub(super) struct Wanted {
     /// The calls of this turn that gave answers, by the ids that their results have.
     calls: BTreeSet<String>,
     gave_up: bool,
-    /// Whether the last call that failed was one that gave an answer.
-    is_last_failure: bool,
+    /// Whether the newest results end with that of a wrong answer, so that the same again is a repetition.
+    is_newest_wrong: bool,
+    /// Whether the results before them did: then it was an answer that the newest calls repeated.
+    was_wrong_before: bool,
     /// Whether this run was told to stop.
     is_stopped: bool,
 }
@@ -62,7 +67,8 @@ impl Wanted {
             last: String::new(),
             calls: BTreeSet::new(),
             gave_up: false,
-            is_last_failure: false,
+            is_newest_wrong: false,
+            was_wrong_before: false,
             is_stopped: false,
         })
     }
@@ -76,32 +82,35 @@ impl Wanted {
         parts.hooks = Some(self.submission.hooks(parts.hooks.take()));
     }
 
-    /// Takes up what an earlier process had accepted in the turn it left.
-    pub(super) async fn recall(&self, session: &Session) {
+    /// Takes up what an earlier process had accepted in the turn it left, and what it had last refused.
+    pub(super) async fn recall(&mut self, session: &Session) {
         let Ok(state) = session.state().await else { return };
         if let Some(turn) = &state.turn {
-            let messages = state.history.messages().iter();
-            self.submission.recall(turn.number, messages.map(AsRef::as_ref));
+            let messages = state.history.messages();
+            self.submission.recall(turn.number, messages.iter().map(AsRef::as_ref));
+            messages.iter().for_each(|message| self.expects(message));
+            let repeated = turn.repeats.call.as_ref();
+            self.is_newest_wrong = repeated.is_some_and(|(name, _)| *name == self.name);
         }
     }
 
     /// Looks at what happens; true once, when the model is to be stopped.
     pub(super) fn sees(&mut self, seen: &Seen) -> bool {
         let Seen::Event(envelope) = seen else { return false };
+        if !envelope.agent.is_main() {
+            return false;
+        }
         match &envelope.event {
             Event::TurnStarted { .. } => {
                 self.failed = 0;
                 self.last.clear();
                 self.calls.clear();
                 self.gave_up = false;
-                self.is_last_failure = false;
+                self.is_newest_wrong = false;
+                self.was_wrong_before = false;
             }
             Event::Message { message } => self.hears(message),
-            Event::CallFinished { name, is_error: true, summary, .. } => {
-                self.is_last_failure = *name == self.name;
-                if !self.is_last_failure {
-                    return false;
-                }
+            Event::CallFinished { name, is_error: true, summary, .. } if *name == self.name => {
                 self.failed += 1;
                 self.last.clone_from(summary);
                 if self.failed == ATTEMPTS_MAX {
@@ -117,18 +126,27 @@ impl Wanted {
     /// Takes what is wrong with an answer as the model is told it: a call's end says only how that
     /// begins.
     fn hears(&mut self, message: &Message) {
-        let calls = message.tool_uses().filter(|call| call.name == self.name);
-        self.calls.extend(calls.map(|call| call.id.clone()));
-        let wrong = message.blocks.iter().rev().find_map(|block| match block {
-            Block::ToolResult(result) if result.is_error => {
-                self.calls.contains(&result.tool_use_id).then_some(result)
-            }
+        self.expects(message);
+        let mut results = message.blocks.iter().rev().filter_map(|block| match block {
+            Block::ToolResult(result) => Some(&**result),
             _ => None,
         });
-        if let Some(wrong) = wrong {
+        let is_wrong =
+            |result: &&ToolResult| result.is_error && self.calls.contains(&result.tool_use_id);
+        // Repetitions are counted from the last of a round's calls, whichever ended last.
+        let Some(newest) = results.next() else { return };
+        let is_newest_wrong = is_wrong(&newest);
+        self.was_wrong_before = mem::replace(&mut self.is_newest_wrong, is_newest_wrong);
+        if let Some(wrong) = iter::once(newest).chain(results).find(is_wrong) {
             let text: String = wrong.content.iter().filter_map(Block::as_text).collect();
             self.last = truncate_chars(&text, WRONG_CHARS_MAX).into_owned();
         }
+    }
+
+    /// Takes up which calls give answers.
+    fn expects(&mut self, message: &Message) {
+        let calls = message.tool_uses().filter(|call| call.name == self.name);
+        self.calls.extend(calls.map(|call| call.id.clone()));
     }
 
     /// Hears that this run is to stop: what the model did is not why its turn ends.
@@ -142,7 +160,7 @@ impl Wanted {
     pub(super) fn ended(&self, outcome: &TurnOutcome) -> bool {
         match outcome {
             TurnOutcome::Cancelled => self.gave_up && !self.is_stopped,
-            TurnOutcome::Limit { limit: LimitKind::Repeats } => self.is_last_failure,
+            TurnOutcome::Limit { limit: LimitKind::Repeats } => self.was_wrong_before,
             _ => false,
         }
     }

@@ -144,6 +144,22 @@ fn a_limit_on_repeated_calls_counts_as_what_was_repeated() {
     }
 }
 
+/// The limit is that of the call that was repeated, whatever else failed beside it.
+#[test]
+fn beside_a_repeated_call_another_may_fail() {
+    let world = world();
+    world.write("home/settings.toml", "[limits]\nrepeats = 3\n");
+    let wrong = "{ call = \"submit\", input = { cents = 0 } }";
+    let other = "{ call = \"Read\", input = { file_path = \"absent\" } }";
+    for (calls, besides, code) in [(wrong, other, 6), (other, wrong, 4)] {
+        let rounds = [calls.to_owned(), calls.to_owned(), format!("{calls}, {besides}")];
+        let replies = rounds.map(|calls| format!("[[reply]]\nblocks = [{calls}]\n"));
+        let script = format!("{}[[reply]]\ntext = \"never\"", replies.concat());
+        let output = world.exec(&script, &["--output-schema", "sum.json", "the sum?"]).run();
+        output.exits(code);
+    }
+}
+
 /// What a hook refuses at the end is put right by the answer after it.
 #[test]
 fn the_newest_answer_of_a_turn_counts() {

@@ -1,7 +1,7 @@
 //! `heeler permissions list`.
 
 use anyhow::Result;
-use heeler_assembly::asks_for_box;
+use heeler_assembly::{asks_for_box, hidden};
 use heeler_core::{Mode, RuleEffect};
 use heeler_settings::{Confinement, KEYS, Loaded};
 use serde::Serialize;
@@ -24,6 +24,7 @@ pub(super) fn text(here: Here) -> Result<(String, Exit)> {
     let (policy, mut loaded) = here.permission.look(&here.environment, &here.workspace)?;
     let asks = asks_for_box(&here.environment, &here.workspace, (&policy, &loaded))?;
     loaded.rules.extend(asks);
+    loaded.problems.splice(0..0, hidden(&here.environment, &loaded).1);
     let lines = lines(policy.mode, &loaded)?;
     let (mistakes, exit) = mistakes(&loaded);
     if here.json {

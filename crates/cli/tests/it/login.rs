@@ -244,6 +244,26 @@ fn a_kept_key_is_hidden_where_its_file_is_refused() {
     }
 }
 
+/// Also where so much is wrong elsewhere that not all of it is told.
+#[test]
+fn keys_that_cannot_all_be_hidden_are_told_first() {
+    let world = World::new();
+    world.write("home/keys.toml", format!("[anthropic]\nkey = {KEY}\n"));
+    world.write(
+        "home/settings.toml",
+        "[tui]\ntheme = 1\nkeys = 1\nplain = 1\nbell = 1\nstatus = 1\n",
+    );
+    let output = world.exec("[[reply]]\ntext = \"done\"", &["go"]).run().exits(0);
+    let list = world.heeler(&["permissions", "list"]).run();
+    for (told, first) in
+        [(&output.stderr, "heeler: passed over: "), (&list.stdout, "passed over: ")]
+    {
+        let line = told.lines().find(|line| line.starts_with(first)).unwrap_or_default();
+        assert!(line.contains("keys.toml: keys in it may be shown"), "{told}");
+        assert!(!told.contains(KEY), "{told}");
+    }
+}
+
 #[test]
 fn a_key_that_no_file_may_hold_is_told() {
     let world = World::new();

@@ -80,16 +80,21 @@ impl GitDiff {
         }
         let ask = Ask { args, paths: &input.paths, ..Ask::default() };
         let ran = repository.run(ask).await?.or_refused("show what differs")?;
-        let mut text = page(&ran.text(), input.offset, page_bytes_max(context));
+        let (diff, bytes_max) = (ran.text(), page_bytes_max(context));
+        // Made first, since the page gets what it leaves: of too much the middle would be cut out.
+        let room = bytes_max.saturating_sub(diff.len()).max(bytes_max / 2);
+        let new = match input.staged || input.base.is_some() {
+            true => String::new(),
+            false => new(&repository, input, room).await?,
+        };
+        let mut text = page(&diff, input.offset, bytes_max.saturating_sub(new.len()));
         if text.is_empty() && !input.new_text {
             text = "nothing differs\n".to_owned();
         }
         if ran.is_cut {
             text += &format!("(there is more than {OUTPUT_BYTES_MAX} bytes; name paths)\n");
         }
-        if !input.staged && input.base.is_none() {
-            text += &new(&repository, input).await?;
-        }
+        text += &new;
         if text.is_empty() {
             text = "nothing differs\n".to_owned();
         }
@@ -146,14 +151,18 @@ impl TypedTool for GitDiff {
     }
 }
 
-/// Files that no comparison shows.
-async fn new(repository: &Repository<'_>, input: &GitDiffInput) -> Result<String, ToolError> {
+/// Files that no comparison shows, in so many bytes.
+async fn new(
+    repository: &Repository<'_>,
+    input: &GitDiffInput,
+    bytes_max: usize,
+) -> Result<String, ToolError> {
     if !input.new_text {
-        return Ok(new_files::listed(&new_files::names(repository, Begin::Here).await?));
+        let names = new_files::names(repository, Begin::Here).await?;
+        return Ok(new_files::listed(&names, bytes_max));
     }
     let names = new_files::names(repository, Begin::Root).await?;
     let top = repository.top.clone();
-    let bytes_max = page_bytes_max(repository.context);
     let shown = move || new_files::shown(&top, &names, bytes_max);
     let shown = tokio::task::spawn_blocking(shown).await;
     shown.map_err(|error| ToolError::Internal(Box::new(error)))

@@ -17,6 +17,10 @@ use crate::text::{count_of, cut};
 
 /// New files that are named.
 const NAMED_MAX: usize = 100;
+/// Stands before their names alone.
+const LISTED: &str = "new files, shown when they are named:\n";
+/// What stands beside the name of one that is not shown, in bytes.
+const NOT_SHOWN_BYTES_MAX: usize = 100;
 /// Bytes of a new file whose text is shown.
 const TEXT_BYTES_MAX: u64 = 16 * 1024;
 /// Whoever may run a file.
@@ -43,33 +47,53 @@ pub(super) async fn names(
     Ok(names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
 }
 
-/// The names alone.
-pub(super) fn listed(names: &[String]) -> String {
+/// The names alone, as many as fit.
+pub(super) fn listed(names: &[String], bytes_max: usize) -> String {
     if names.is_empty() {
         return String::new();
     }
-    let mut text = "new files, shown when they are named:\n".to_owned();
+    let mut text = LISTED.to_owned();
+    let mut n_named = 0;
     for name in names.iter().take(NAMED_MAX) {
-        text += &format!("{}\n", on_one_line(name));
+        let line = on_one_line(name) + "\n";
+        if text.len() + line.len() > bytes_max {
+            break;
+        }
+        text += &line;
+        n_named += 1;
     }
-    text + &more(names)
+    text + &more(names.len() - n_named)
 }
 
 /// Each file as git shows one that was added, read as it lies there; the index is not touched. What
-/// is no text, or too long, is named.
+/// is no text, or too long, is named, and of what there is no room to name the number is told.
 pub(super) fn shown(top: &Path, names: &[String], bytes_max: usize) -> String {
     let mut text = String::new();
-    for name in names.iter().take(NAMED_MAX) {
-        let room = bytes_max.saturating_sub(text.len());
-        text += &one(top, name, room);
+    let mut n_shown = 0;
+    let named = &names[..names.len().min(NAMED_MAX)];
+    // No text takes the room in which those behind it are named.
+    let mut to_name: usize = named.iter().map(|name| named_bytes_max(name)).sum();
+    for name in named {
+        to_name -= named_bytes_max(name);
+        let shown = one(top, name, bytes_max.saturating_sub(text.len() + to_name));
+        if text.len() + shown.len() > bytes_max {
+            break;
+        }
+        text += &shown;
+        n_shown += 1;
     }
-    text + &more(names)
+    text + &more(names.len() - n_shown)
 }
 
-fn more(names: &[String]) -> String {
-    match names.len().checked_sub(NAMED_MAX) {
-        Some(more @ 1..) => format!("(and {more} more)\n"),
-        _ => String::new(),
+/// How long the name of a file is that is not shown, with all around it and a reason of some length.
+fn named_bytes_max(name: &str) -> usize {
+    3 * on_one_line(name).len() + NOT_SHOWN_BYTES_MAX
+}
+
+fn more(n_files: usize) -> String {
+    match n_files {
+        0 => String::new(),
+        more => format!("(and {more} more)\n"),
     }
 }
 
@@ -212,9 +236,21 @@ mod tests {
         for name in &names {
             std::fs::write(folder.path(name), &lines).unwrap();
         }
+        for bytes_max in [0, 100, 5_000, 13_000, 24_000, 48_000] {
+            let text = shown(&folder.path(""), &names, bytes_max);
+            assert!(text.len() <= bytes_max + "(and 102 more)\n".len(), "{}", text.len());
+            let (n_whole, n_named) = (
+                text.matches("@@ -0").count(),
+                text.matches("(not shown: it has 300 lines)").count(),
+            );
+            let n_more = names.len() - n_whole - n_named;
+            assert!(text.ends_with(&format!("(and {n_more} more)\n")), "{text}");
+            // Where there is room for their text there is room for all their names.
+            assert!(n_whole == 0 || n_more == 2, "{n_whole} and {n_named} in {bytes_max}");
+            let text = listed(&names, bytes_max);
+            assert!(text.len() <= bytes_max.max(LISTED.len()) + "(and 102 more)\n".len(), "{text}");
+        }
         let text = shown(&folder.path(""), &names, 48_000);
-        assert!(text.len() < 48_000 + NAMED_MAX * 100, "{}", text.len());
-        assert_eq!(text.matches("(not shown: it has 300 lines)").count(), NAMED_MAX - 3);
-        assert!(text.ends_with("(and 2 more)\n"), "{text}");
+        assert_eq!(text.matches("@@ -0").count(), 3, "{text}");
     }
 }

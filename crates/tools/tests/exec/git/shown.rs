@@ -1,7 +1,9 @@
 //! What the tools that only look show.
 
+use std::sync::Arc;
+
 use expect_test::expect;
-use heeler_core::{Access, RawJson};
+use heeler_core::{Access, RawJson, ToolContext};
 
 use super::{Repository, check};
 use crate::harness::Case;
@@ -10,6 +12,7 @@ pub(crate) const CASES: &[Case] = crate::cases![
     what_differs_is_shown_with_new_files,
     each_part_of_history_is_shown,
     what_is_long_is_shown_in_pages,
+    a_page_and_new_files_fit_one_result,
     names_are_never_options,
     facts_are_those_of_the_command_lines,
 ];
@@ -156,6 +159,36 @@ async fn what_is_long_is_shown_in_pages() {
     let [_, _, line, ..] = second.lines().collect::<Vec<_>>()[..] else { panic!("{second}") };
     // Six lines stand before the first of the file.
     assert_eq!(line, format!("+{}", end + 1 - 6));
+}
+
+async fn a_page_and_new_files_fit_one_result() {
+    let mut repository = Repository::new();
+    repository
+        .step("$ seq 2000 > a; git add a; git commit -qm One; seq 5000 9000 > a; mkdir d")
+        .await;
+    for n in 0..120 {
+        let text = "a line of a new file\n".repeat(30);
+        std::fs::write(repository.work().join(format!("d/{n}-{}", "n".repeat(150))), text).unwrap();
+    }
+    for chars_max in [4_000, 10_000, 30_000, 200_000] {
+        for (input, expected) in [
+            ("{}", "new files, shown when they are named:\nd/0-n"),
+            (r#"{"new_text": true}"#, "diff --git a/d/0-n"),
+        ] {
+            let context = ToolContext { result_chars_max: chars_max, ..repository.context() };
+            let tool = Arc::clone(repository.tool("git_diff"));
+            let output = tool.call(context, RawJson::parse(input).unwrap()).await.unwrap();
+            let text = output.text_content();
+            let n_chars = text.chars().count();
+            assert!(n_chars <= chars_max, "{n_chars} of {chars_max} for {input}");
+            // The page's end, then what is new, and how many of that are not named.
+            let (page, new) = text.split_once("shows more)\n").unwrap();
+            assert!(page.starts_with("diff --git a/a b/a\n"), "{page}");
+            assert!(page.len() + 1_000 > chars_max.min(48_000) / 2, "{}", page.len());
+            assert!(new.starts_with(expected), "{new}");
+            assert!(new.ends_with(" more)\n"), "{new}");
+        }
+    }
 }
 
 async fn names_are_never_options() {

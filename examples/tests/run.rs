@@ -157,7 +157,7 @@ fn stream() {
         Once upon
         [once more]
         Once upon a time there was a river. The end.
-        [24 tokens in, 11 out]
+        [24 tokens in, 13 out]
     "#]],
     );
 }

@@ -93,16 +93,19 @@ impl Unfinished {
 
 /// The error of a file that could not be written, with its place and what to do about it.
 pub(crate) fn unwritten(path: &Path, error: &io::Error) -> io::Error {
-    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    use io::ErrorKind::{BrokenPipe, FileTooLarge, QuotaExceeded, StorageFull};
     let step = match error.kind() {
+        // No folder helps a pipe.
+        BrokenPipe => "",
         FileTooLarge => MAKE_ROOM,
         StorageFull | QuotaExceeded => "free some space there, or name a file elsewhere",
         _ => "name a file in a folder you can write",
     };
+    let step = if step.is_empty() { String::new() } else { format!("; {step}") };
     // Behind this stands what the file is called until it is whole.
     let cause = error.to_string();
     let cause = cause.split(" at path ").next().unwrap_or_default();
-    io::Error::new(error.kind(), format!("cannot write {}; {step}: {cause}", path.display()))
+    io::Error::new(error.kind(), format!("cannot write {}{step}: {cause}", path.display()))
 }
 
 /// Opens what is no plain file. Without `NONBLOCK` a pipe that nobody reads would hold us up for ever.
@@ -115,7 +118,7 @@ fn open(path: &Path) -> io::Result<File> {
         match options.open(path) {
             Err(error) if Errno::from_io_error(&error) != Some(Errno::NXIO) => return Err(error),
             Err(error) if begun.elapsed() >= READER_WAIT_MAX => {
-                return Err(io::Error::new(error.kind(), "nobody reads it"));
+                return Err(io::Error::new(io::ErrorKind::BrokenPipe, "nobody reads it"));
             }
             Err(_) => wait(READER_WAIT_STEP),
             Ok(target) => break target,

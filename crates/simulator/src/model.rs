@@ -241,7 +241,7 @@ pub(crate) fn usage(reserve: Reserve, chance: &mut Chance) -> Usage {
     let (input, cache_write) = if chance.percent(50) { (rest, 0) } else { (0, rest) };
     let output = reserve.output * u64::from(chance.pick(&[1u32, 5, 100, 1000])) / 1000;
     // Some tell nothing, and drivers estimate.
-    let is_estimated = chance.percent(5);
+    let is_estimated = reserve.input.is_multiple_of(20);
     Usage {
         input,
         output,

@@ -10,6 +10,7 @@ use heeler_providers::Secret;
 use heeler_secrets::SECRET_CHARS_MIN;
 use heeler_settings::{FILE_BYTES_MAX, SettingsError, change_file};
 use serde::{Deserialize, Serialize};
+use toml::de::{DeTable, DeValue};
 
 use super::KEY_BYTES_MAX;
 use crate::SetupError;
@@ -94,9 +95,9 @@ impl KeyFile {
             Err(error) => return (Vec::new(), Some(unread(unreadable(&error)))),
         };
         let text = String::from_utf8_lossy(&text);
-        match toml::from_str(&text) {
+        match DeTable::parse(&text) {
             Ok(rows) => {
-                let Bounded { keys, is_more } = keys_in(&rows);
+                let Bounded { keys, is_more } = keys_in(rows.get_ref());
                 (keys, is_more.then(|| unread(MORE.to_owned())))
             }
             Err(_) => (words_in(&text).keys, Some(unread(BROKEN.to_owned()))),
@@ -161,28 +162,25 @@ fn text_of(file: File) -> io::Result<Vec<u8>> {
 }
 
 /// What may be a key in rows of any form, with the row's name.
-fn keys_in(rows: &toml::Table) -> Bounded {
+fn keys_in(rows: &DeTable<'_>) -> Bounded {
     let mut words = Vec::new();
     for (row, value) in rows {
-        add_strings(row, value, &mut words);
+        add_strings(row.get_ref(), value.get_ref(), &mut words);
     }
     bounded(words)
 }
 
 /// Every string in a value, at any depth: who wrote a row by hand may have called its key anything.
-fn add_strings<'a>(row: &'a str, value: &'a toml::Value, words: &mut Vec<(&'a str, &'a str)>) {
+fn add_strings<'a>(row: &'a str, value: &'a DeValue<'_>, words: &mut Vec<(&'a str, &'a str)>) {
     match value {
-        toml::Value::String(text) => words.push((row, text)),
-        toml::Value::Array(values) => {
-            values.iter().for_each(|value| add_strings(row, value, words));
+        DeValue::String(text) => words.push((row, text)),
+        DeValue::Array(values) => {
+            values.iter().for_each(|value| add_strings(row, value.get_ref(), words));
         }
-        toml::Value::Table(values) => {
-            values.iter().for_each(|(_, value)| add_strings(row, value, words));
+        DeValue::Table(values) => {
+            values.iter().for_each(|(_, value)| add_strings(row, value.get_ref(), words));
         }
-        toml::Value::Integer(_)
-        | toml::Value::Float(_)
-        | toml::Value::Boolean(_)
-        | toml::Value::Datetime(_) => {}
+        DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {}
     }
 }
 

@@ -133,17 +133,19 @@ fn a_turn_that_was_stopped_before_does_not_swallow_the_prompt() {
     check(
         &world,
         expect![[r#"
-        2 turns, the last ended done
+            2 turns, the last ended done
 
-        [1] user: first
+            [1] user: first
 
-          > Bash: git push origin
-          ! Cancelled before it started; nothing was done.
+              > Bash: git push origin
+              ! Cancelled before it started; nothing was done.
 
-        [2] user: second
+              - cancelled
 
-        heeler: to the second
-    "#]],
+            [2] user: second
+
+            heeler: to the second
+        "#]],
     );
 }
 
@@ -175,6 +177,8 @@ fn who_stops_the_turn_stops_the_run() {
 
               > Bash: git push origin
               ! Cancelled before it started; nothing was done.
+
+              - cancelled
         "#]],
     );
 }

@@ -135,13 +135,13 @@ fn each_denial_is_told_once_with_its_tool() {
     "#;
     let flags = ["--deny", "Edit", "--deny", "Bash", "go"];
     let told = world.exec(script, &flags).run().exits(0).stderr;
-    let lines = told.lines().filter(|line| line.starts_with("  "));
-    let told: String = lines.map(|line| format!("{line}\n")).collect();
     expect![[r#"
+        heeler: session ID with script:WORLD/script.toml
           ! Write: not allowed
           ! Bash: not allowed
             Write: the rule Edit (--deny) denies it.
             Bash: the rule Bash (--deny) denies it.
+        heeler: 4070 tokens in (0 cached), 16 out, cost not known
     "#]]
     .assert_eq(&world.plain(&told));
 }

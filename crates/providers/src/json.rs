@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 pub(crate) use heeler_json::string;
 use memchr::{memchr, memmem};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -83,7 +83,7 @@ pub(crate) fn failure_in(text: &str) -> Option<Cow<'_, str>> {
 }
 
 fn is_failure(json: &str) -> bool {
-    let value: Value = serde_json::from_str(first(json)).unwrap_or_default();
+    let value = value_in(json);
     let is_error = |key: &str| value[key] == "error";
     let members = [&value["error"], &value["response"]["error"]];
     members.iter().any(|member| !member.is_null()) || is_error("type") || is_error("object")
@@ -96,22 +96,21 @@ fn code_unit(json: &str, at: usize) -> Option<u32> {
     is_hex.then(|| u32::from_str_radix(digits, 16).ok()).flatten()
 }
 
-/// A text, or a number as one; anything else counts as empty.
-pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    Ok(match Value::deserialize(deserializer)? {
-        Value::String(text) => text,
-        Value::Number(number) => number.to_string(),
-        _ => String::new(),
-    })
+/// A document, or the first item of a list, as some gateways wrap what they tell of a failure; null
+/// where there is none.
+pub(crate) fn value_in(json: &str) -> Value {
+    match serde_json::from_str(json) {
+        Ok(Value::Array(items)) => items.into_iter().next().unwrap_or_default(),
+        value => value.unwrap_or_default(),
+    }
 }
 
-/// What is told of a failure: its members, or no more than its words.
-pub(crate) fn worded<'de, D: Deserializer<'de>, T: DeserializeOwned + From<String>>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    match Value::deserialize(deserializer)? {
-        Value::String(words) => Ok(T::from(words)),
-        members => T::deserialize(members).map_err(serde::de::Error::custom),
+/// A text, or a number as one; anything else counts as empty.
+pub(crate) fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => String::new(),
     }
 }
 

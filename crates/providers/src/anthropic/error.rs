@@ -1,31 +1,27 @@
 //! What a failure means: by HTTP status, and by the type the provider names.
 
 use heeler_core::{ProviderError, ProviderErrorKind};
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::VENDOR;
 use crate::failure::{At, Failed, of_status};
-use crate::json::{failure_in, first, text, worded};
+use crate::json::{failure_in, text, value_in};
 use crate::transport::Refusal;
 
-#[derive(Deserialize, Default)]
-struct ErrorBody {
-    #[serde(default, deserialize_with = "worded")]
-    error: ErrorDetail,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
+#[derive(Default)]
 struct ErrorDetail {
-    #[serde(rename = "type", deserialize_with = "text")]
     kind: String,
-    #[serde(deserialize_with = "text")]
     message: String,
 }
 
-impl From<String> for ErrorDetail {
-    fn from(message: String) -> Self {
-        Self { kind: String::new(), message }
+impl ErrorDetail {
+    /// Of a body, whose error may be no more than words.
+    fn read(body: &str) -> Self {
+        let value = value_in(body);
+        match &value["error"] {
+            Value::String(words) => Self { message: words.clone(), ..Self::default() },
+            error => Self { kind: text(&error["type"]), message: text(&error["message"]) },
+        }
     }
 }
 
@@ -36,7 +32,7 @@ pub(super) fn from_refusal(refusal: &Refusal) -> ProviderError {
 
 fn explain(at: At<'_>, body: &[u8]) -> ProviderError {
     let whole = String::from_utf8_lossy(body);
-    let ErrorBody { error } = serde_json::from_str(first(&whole)).unwrap_or_default();
+    let error = ErrorDetail::read(&whole);
     let kind = specific(&error).unwrap_or(match at {
         At::Refusal { status, .. } => of_status(status),
         At::Stream if error.kind == "invalid_request_error" => ProviderErrorKind::InvalidRequest,
@@ -62,8 +58,8 @@ pub(super) fn told(data: &str) -> Result<(), ProviderError> {
 
 /// Whether what is no answer tells of a failure.
 pub(super) fn is_told_by(body: &str) -> bool {
-    serde_json::from_str::<ErrorBody>(first(body))
-        .is_ok_and(|body| !body.error.kind.is_empty() || !body.error.message.is_empty())
+    let ErrorDetail { kind, message } = ErrorDetail::read(body);
+    !kind.is_empty() || !message.is_empty()
 }
 
 /// The kind of an error whose type says more than a status does.

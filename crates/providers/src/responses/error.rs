@@ -1,11 +1,11 @@
 //! What a failure means: by the code and type the provider names, and by HTTP status.
 
 use heeler_core::{ProviderError, ProviderErrorKind};
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::VENDOR;
 use crate::failure::{At, Failed, no_events, of_status};
-use crate::json::{failure_in, first, text, worded};
+use crate::json::{failure_in, text, value_in};
 use crate::transport::Refusal;
 
 /// The header with the provider's id of a request.
@@ -13,34 +13,11 @@ const REQUEST_ID: &str = "x-request-id";
 /// How the provider's words begin where a request that is too long has no code of its own.
 const TOO_LONG: &str = "Your input exceeds the context window";
 
-/// Where an error stands in an answer; an event may be one without it.
-#[derive(Deserialize)]
-struct Envelope {
-    #[serde(deserialize_with = "worded")]
-    error: Detail,
-}
-
-/// Where a failed answer stands in an event.
-#[derive(Deserialize)]
-struct Told {
-    response: Envelope,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
+#[derive(Default)]
 struct Detail {
-    #[serde(rename = "type", deserialize_with = "text")]
     kind: String,
-    #[serde(deserialize_with = "text")]
     code: String,
-    #[serde(deserialize_with = "text")]
     message: String,
-}
-
-impl From<String> for Detail {
-    fn from(message: String) -> Self {
-        Self { message, ..Self::default() }
-    }
 }
 
 /// Says what an answer means whose status is no success.
@@ -90,17 +67,22 @@ fn explain(at: At<'_>, body: &str) -> ProviderError {
     Failed { vendor: &VENDOR, kind, provider_type: named, detail: words, at }.error()
 }
 
+/// An error stands in an answer, which may stand in an event, or is the event; it may be no more than
+/// words.
 fn read(body: &str) -> Detail {
-    let body = first(body);
-    if let Ok(Envelope { error }) = serde_json::from_str(body) {
-        return error;
+    let value = value_in(body);
+    let members = [&value["error"], &value["response"]["error"]];
+    match members.into_iter().find(|error| error.is_string() || error.is_object()) {
+        Some(Value::String(words)) => Detail { message: words.clone(), ..Detail::default() },
+        Some(error) => Detail { kind: text(&error["type"]), ..detail(error) },
+        // The type of an event is no type of an error.
+        None => detail(&value),
     }
-    if let Ok(Told { response: Envelope { error } }) = serde_json::from_str(body) {
-        return error;
-    }
-    let flat: Detail = serde_json::from_str(body).unwrap_or_default();
-    // The type of an event is no type of an error.
-    Detail { kind: String::new(), ..flat }
+}
+
+fn detail(error: &Value) -> Detail {
+    let [code, message] = [&error["code"], &error["message"]].map(text);
+    Detail { kind: String::new(), code, message }
 }
 
 /// The kind of an error whose code or type says more than a status does.

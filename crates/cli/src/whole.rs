@@ -117,7 +117,7 @@ fn open(path: &Path) -> io::Result<File> {
     let target = loop {
         match options.open(path) {
             Err(error) if Errno::from_io_error(&error) != Some(Errno::NXIO) => return Err(error),
-            Err(error) if begun.elapsed() >= READER_WAIT_MAX => {
+            Err(_) if begun.elapsed() >= READER_WAIT_MAX => {
                 return Err(io::Error::new(io::ErrorKind::BrokenPipe, "nobody reads it"));
             }
             Err(_) => wait(READER_WAIT_STEP),

@@ -33,14 +33,11 @@ pub(super) fn bound(
     output.artifact_tags.truncate(FILES_MAX);
     output.structured.take_if(|json| json.get().len() > STRUCTURED_BYTES_MAX);
     let chars: usize = output.content.iter().filter_map(Block::as_text).map(char_count).sum();
-    if chars <= chars_max {
-        output.state.retain_mut(|change| {
-            change.if_cut = IfCut::Holds;
-            true
-        });
+    let is_cut = chars > chars_max;
+    output.state.retain_mut(|change| settle(change, is_cut));
+    if !is_cut {
         return;
     }
-    output.state.retain_mut(settle);
     let whole = output.text_content();
     let path = spill.and_then(|spill| spill.write(session, call, &whole).ok());
     let place = match &path {
@@ -56,16 +53,14 @@ pub(super) fn bound(
     output.spill = path;
 }
 
-/// What a change is of a result that was cut; says whether it is one.
-fn settle(change: &mut StateChange) -> bool {
+/// Makes a change what it is now that its result is cut or not; says whether it is one.
+fn settle(change: &mut StateChange, is_cut: bool) -> bool {
     match std::mem::take(&mut change.if_cut) {
-        IfCut::Holds => true,
-        IfCut::Gone => false,
-        IfCut::Becomes(value) => {
-            change.value = value;
-            true
-        }
+        IfCut::Gone => return !is_cut,
+        IfCut::Becomes(value) if is_cut => change.value = value,
+        IfCut::Becomes(_) | IfCut::Holds => {}
     }
+    true
 }
 
 /// Three quarters of `chars_max` from the beginning, the rest from the end.

@@ -56,12 +56,6 @@ pub(super) fn told(data: &str) -> Result<(), ProviderError> {
     failure_in(data).map_or(Ok(()), |told| Err(from_event(&told)))
 }
 
-/// Whether what is no answer tells of a failure.
-pub(super) fn is_told_by(body: &str) -> bool {
-    let ErrorDetail { kind, message } = ErrorDetail::read(body);
-    !kind.is_empty() || !message.is_empty()
-}
-
 /// The kind of an error whose type says more than a status does.
 fn specific(error: &ErrorDetail) -> Option<ProviderErrorKind> {
     Some(match error.kind.as_str() {

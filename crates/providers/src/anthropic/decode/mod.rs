@@ -247,8 +247,7 @@ impl Answer {
     ) -> Result<(), ProviderError> {
         let read = match serde_json::from_str::<wire::Document<'_>>(body) {
             Ok(read) => read,
-            Err(_) if error::is_told_by(body) => return Err(error::from_event(body)),
-            Err(bad) => return Err(unreadable(&bad)),
+            Err(bad) => return error::told(body).and(Err(unreadable(&bad))),
         };
         self.provider_id = read.id.map(|id| id.0.into_owned());
         self.container = read.container.map(|container| container.id.0.into_owned());

@@ -210,8 +210,8 @@ impl View {
         match turn.calls.iter_mut().find(|view| view.call == call) {
             Some(view) => view.status = status,
             None => {
-                turn.calls.push(CallView { call, name: name.to_owned(), status });
-                turn.calls.sort_by_key(|view| view.call);
+                let place = turn.calls.partition_point(|view| view.call < call);
+                turn.calls.insert(place, CallView { call, name: name.to_owned(), status });
             }
         }
     }

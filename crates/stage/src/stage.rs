@@ -162,15 +162,16 @@ impl Stage {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(failed(error)),
         };
+        let folders = listed.map(|entry| entry.map(|entry| entry.path()));
+        let mut folders: Vec<PathBuf> = folders.collect::<io::Result<_>>().map_err(failed)?;
+        folders.sort();
         let mut all = Vec::new();
-        for entry in listed {
-            let folder = entry.map_err(failed)?.path();
+        for folder in folders {
             // One without a record was never finished, or is being removed.
             let Ok(text) = fs::read(folder.join(RECORD)) else { continue };
             let Ok(summary) = serde_json::from_slice::<Summary>(&text) else { continue };
             all.push(Summary { id: name(&folder), ..summary });
         }
-        all.sort_by(|one, other| one.id.cmp(&other.id));
         Ok(all)
     }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
 use std::io::Write;
 
-use heeler_core::from_json_bytes;
+use heeler_core::{from_json_bytes, gathered};
 use rpds::{HashTrieMapSync, HashTrieSetSync};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -83,7 +83,7 @@ pub(crate) fn set_in_order<S: Serializer, T: Serialize + Ord + Eq + Hash>(
     set: &HashTrieSetSync<T>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    set.iter().collect::<BTreeSet<&T>>().serialize(serializer)
+    gathered::<BTreeSet<&T>, _>(set.iter()).serialize(serializer)
 }
 
 /// Writes a map in the order of its keys.
@@ -91,5 +91,5 @@ pub(crate) fn map_in_order<S: Serializer, K: Serialize + Ord + Eq + Hash, V: Ser
     map: &HashTrieMapSync<K, V>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    map.iter().collect::<BTreeMap<&K, &V>>().serialize(serializer)
+    gathered::<BTreeMap<&K, &V>, _>(map.iter()).serialize(serializer)
 }

@@ -61,7 +61,8 @@ fn of_line(line: &str) -> impl Iterator<Item = &str> {
 /// and a run that nothing closes is text.
 fn outside_spans(line: &str) -> Vec<&str> {
     let runs = runs(line);
-    let last: BTreeMap<usize, usize> = runs.iter().map(|run| (run.len(), run.start)).collect();
+    let last: BTreeMap<usize, usize> =
+        heeler_core::gathered(runs.iter().map(|run| (run.len(), run.start)));
     let mut outside = Vec::new();
     let mut begin = 0;
     let mut left = runs.into_iter();

@@ -70,7 +70,8 @@ impl NamedModel {
     /// Every variable that decides who answers, of all providers.
     pub fn variables() -> impl Iterator<Item = &'static str> {
         let own = KnownProvider::all().flat_map(|provider| provider.variables.iter().copied());
-        Self::NAME_VARIABLES.into_iter().chain(own).collect::<BTreeSet<_>>().into_iter()
+        heeler_core::gathered::<BTreeSet<_>, _>(Self::NAME_VARIABLES.into_iter().chain(own))
+            .into_iter()
     }
 
     /// The name of the model when nobody named one: that of the variables `HEELER_MODEL` or

@@ -68,8 +68,8 @@ impl Scope {
     pub(crate) fn go(&mut self, to: impl Fn(Option<&str>) -> Option<String>) {
         self.previous = self.certain_folder();
         self.folder = to(self.folder.as_deref());
-        let others: BTreeSet<_> = self.others.iter().map(|from| to(from.as_deref())).collect();
-        self.others = others;
+        let from = std::mem::take(&mut self.others);
+        self.others.extend(from.iter().map(|from| to(from.as_deref())));
     }
 
     /// It may be anywhere by now.

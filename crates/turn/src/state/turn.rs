@@ -207,7 +207,7 @@ impl Turn {
     /// Requests somebody must decide, in order of asking.
     pub(super) fn open_permissions(&self) -> Vec<OpenPermission> {
         let mut calls: Vec<&Call> = self.calls.iter().collect();
-        calls.sort_by_key(|call| call.asked_at);
+        heeler_core::sort_by_key(&mut calls, |call| call.asked_at);
         calls.into_iter().filter_map(Call::open_permission).collect()
     }
 

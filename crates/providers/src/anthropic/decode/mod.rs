@@ -460,7 +460,7 @@ impl Answer {
 
     /// Hands on what grew, one event a block.
     fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {
-        self.unpublished.sort_unstable();
+        heeler_core::sort(&mut self.unpublished);
         for index in self.unpublished.drain(..) {
             let Some(Slot::Growing(growing)) = self.blocks.get_mut(&index) else { continue };
             let Some(text) = growing.published() else { continue };

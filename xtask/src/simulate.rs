@@ -11,7 +11,7 @@ use heeler_simulator::{Arm, Broken, Bug, Totals, run, shrink, turn_on};
 /// The standard run fails when it hits a cell of the matrix that can be reached less often.
 const HITS_MIN: u64 = 20;
 /// Seeds of the standard run, when nobody says how many.
-const SEEDS: u64 = 200_000;
+const SEEDS: u64 = 100_000;
 
 /// What the command line asks for.
 struct Wish {

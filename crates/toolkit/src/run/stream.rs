@@ -167,14 +167,15 @@ impl Going {
             recording.begin(view.messages.iter().map(|m| (**m).clone()).collect(), created);
         });
         watch.follow(session.subscribe().1);
-        let turn = session.resume();
-        let given = view.messages.len();
-        let clock = Arc::clone(client.clock());
+        // Before the turn goes on: its notices come as events.
         let due = {
             let notices = &mut watch.seen().notices;
             notices.truncate(NOTICES_MAX);
             notices.iter().cloned().map(RunEvent::Notice).collect()
         };
+        let turn = session.resume();
+        let given = view.messages.len();
+        let clock = Arc::clone(client.clock());
         let stopped = CancellationToken::new();
         let turn: BoxFuture<TurnOutcome> = match run.background_wait {
             None => Box::pin(turn),

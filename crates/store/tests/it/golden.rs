@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use expect_test::expect_file;
 use heeler_core::{RECORD_KINDS, RecordKind};
 use heeler_store::FileStore;
 use serde_json::Value;
@@ -13,7 +14,7 @@ use crate::support::{StoreNow, id};
 #[test]
 fn every_version_of_every_kind_opens_as_it_was_meant() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden");
-    let mut seen = BTreeSet::new();
+    let (mut seen, mut older) = (BTreeSet::new(), BTreeSet::new());
     for file in fs::read_dir(golden).unwrap() {
         let path = file.unwrap().path();
         let folder = tempfile::tempdir().unwrap();
@@ -28,10 +29,13 @@ fn every_version_of_every_kind_opens_as_it_was_meant() {
             let written: Value = serde_json::from_str(line).unwrap();
             let kind = RecordKind::named(RECORD_KINDS, entry.record.kind()).unwrap();
             let version = written["v"].as_u64().unwrap();
+            let read = serde_json::to_value(&entry.record).unwrap();
             if version == kind.version() {
-                let read = serde_json::to_value(&entry.record).unwrap();
                 let lost = lost(&written["body"], &read["body"]);
                 assert_eq!(lost, None, "{line} was read as {read}");
+            } else {
+                let (name, was, is) = (kind.name, &written["body"], &read["body"]);
+                older.insert(format!("{name} {version}: {was}\n  is read as {is}\n"));
             }
             seen.insert((kind.name, version));
         }
@@ -42,6 +46,7 @@ fn every_version_of_every_kind_opens_as_it_was_meant() {
     };
     let all: BTreeSet<_> = RECORD_KINDS.iter().flat_map(released).collect();
     assert_eq!(seen, all, "each needs a line in a golden file");
+    expect_file!["golden_older.txt"].assert_eq(&String::from_iter(older));
 }
 
 /// Something that was written and is not there any more; what was added since is no loss.

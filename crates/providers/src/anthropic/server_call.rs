@@ -72,8 +72,12 @@ pub(super) fn is_over(message: &Message, next: Option<&Message>) -> bool {
 pub(super) fn answered(message: &Message) -> Cow<'_, Message> {
     let peeks: Vec<Option<Peek<'_>>> = message.blocks.iter().map(Peek::at).collect();
     let all = || peeks.iter().flatten();
-    let results = all().filter(|peek| peek.kind.ends_with(RESULT_END));
-    let results: BTreeSet<&str> = heeler_core::gathered(results.map(|peek| &*peek.tool_use_id));
+    // Each round comes here: a set that is sorted first is made with fewer instructions than one
+    // that grows.
+    let results: BTreeSet<&str> = all()
+        .filter(|peek| peek.kind.ends_with(RESULT_END))
+        .map(|peek| &*peek.tool_use_id)
+        .collect();
     let mut left_out = BTreeSet::new();
     for call in all().filter(|peek| peek.is_call()) {
         // Code that has no result leaves none to what it called.

@@ -93,6 +93,15 @@ pub struct Reread {
     pub cost: Option<Cost>,
 }
 
+impl std::ops::AddAssign for Reread {
+    fn add_assign(&mut self, more: Self) {
+        self.tokens = self.tokens.saturating_add(more.tokens);
+        if let Some(cost) = more.cost {
+            *self.cost.get_or_insert_default() += cost;
+        }
+    }
+}
+
 impl Reread {
     /// Of a call that used this, when the one before it, in another epoch, had so much input.
     #[must_use]

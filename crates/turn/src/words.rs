@@ -186,6 +186,14 @@ pub fn end_refused(by: &str, reason: &str) -> String {
 
 const NOT_YET: &str = "` does not let the turn end yet: ";
 
+/// What people are told of it, and that nobody asks the hook about the next end.
+#[must_use]
+pub fn end_refused_notice(by: &str, reason: &str, is_last: bool) -> String {
+    let last =
+        if is_last { "; it is not asked again, and the next answer ends the turn" } else { "" };
+    format!("the hook `{by}{NOT_YET}{reason}{last}")
+}
+
 /// Whether these are the words of a hook that does not let the turn end.
 #[must_use]
 pub(crate) fn is_end_refused(text: &str) -> bool {

@@ -1,6 +1,6 @@
-//! The ends of turns that a reader was too slow to see, out of the journal.
+//! The ends of turns with what was used until then, and those that a reader was too slow to see.
 
-use heeler_core::{Event, FinalAnswer, SessionStore as _, TurnOutcome};
+use heeler_core::{Bill, Event, FinalAnswer, Reread, Seq, SessionStore as _, TurnOutcome, Usage};
 use heeler_engine::{Seen, Session};
 use heeler_store::FileStore;
 use heeler_turn::State;
@@ -11,6 +11,22 @@ pub(super) struct End {
     pub(super) turn: u32,
     pub(super) outcome: TurnOutcome,
     pub(super) answer: FinalAnswer,
+    /// Of the session until then.
+    pub(super) spent: Spent,
+}
+
+/// What a session has used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Spent {
+    pub(super) usage: Usage,
+    pub(super) bill: Bill,
+    pub(super) reread: Reread,
+}
+
+impl Spent {
+    fn of(state: &State) -> Self {
+        Self { usage: state.usage, bill: state.bill(), reread: state.reread }
+    }
 }
 
 /// Whether this is the end of a turn of the session's own, which is told as such.
@@ -27,17 +43,23 @@ pub(super) struct Ends {
     told: u32,
     /// Whether events were passed over, ends of turns perhaps among them.
     has_gaps: bool,
+    /// What was used until what was seen last.
+    spent: Spent,
+    /// The newest record that this counts.
+    counted: Seq,
 }
 
 impl Ends {
     /// Those of a session that is watched from now on.
     pub(super) async fn new(store: &FileStore, session: &Session) -> Self {
-        let over = session.state().await.map(|state| match &state.turn {
+        let state = session.state().await.unwrap_or_default();
+        let told = match &state.turn {
             Some(running) => running.number.saturating_sub(1),
             None => state.turns,
-        });
+        };
         let (store, session) = (store.clone(), session.clone());
-        Self { store, session, told: over.unwrap_or_default(), has_gaps: false }
+        let (spent, counted) = (Spent::of(&state), state.seq);
+        Self { store, session, told, has_gaps: false, spent, counted }
     }
 
     /// What is to be told because of what is seen, in order: the end that it is, and before that those
@@ -48,6 +70,10 @@ impl Ends {
             Seen::Event(_) => return Vec::new(),
             Seen::Resync(view) => {
                 self.has_gaps = true;
+                // What was read again is not in it, and counted until now.
+                if let Ok(state) = self.session.state().await {
+                    (self.spent, self.counted) = (Spent::of(&state), state.seq);
+                }
                 return match &view.turn {
                     Some(running) => self.missed(running.turn).await,
                     // Which of them are over in this view, the view does not say: they are told with
@@ -57,6 +83,16 @@ impl Ends {
             }
         };
         match &envelope.event {
+            Event::Usage { total, total_cost, cost_is_partial, reread, .. } => {
+                let is_estimated = total.is_estimated;
+                let cost = *total_cost;
+                self.spent.usage = *total;
+                self.spent.bill = Bill { cost, is_partial: *cost_is_partial, is_estimated };
+                if envelope.seq.is_some_and(|seq| seq > self.counted) {
+                    self.spent.reread += reread.unwrap_or_default();
+                }
+                Vec::new()
+            }
             Event::TurnStarted { turn } => self.missed(*turn).await,
             Event::TurnFinished { turn, outcome, answer } => {
                 let mut ends = self.missed(*turn).await;
@@ -64,7 +100,7 @@ impl Ends {
                 if *turn > self.told || !self.has_gaps {
                     self.told = self.told.max(*turn);
                     let (outcome, answer) = (outcome.clone(), answer.clone());
-                    ends.push(End { turn: *turn, outcome, answer });
+                    ends.push(End { turn: *turn, outcome, answer, spent: self.spent });
                 }
                 ends
             }
@@ -95,7 +131,7 @@ impl Ends {
                     && (self.told.saturating_add(1)..before).contains(&turn)
                 {
                     self.told = turn;
-                    ends.push(End { turn, outcome, answer });
+                    ends.push(End { turn, outcome, answer, spent: Spent::of(&state) });
                 }
             }
         }
@@ -117,7 +153,8 @@ mod tests {
     /// A session whose model answers with numbers.
     async fn session(folder: &tempfile::TempDir) -> (FileStore, Session) {
         let store = FileStore::open(folder.path()).unwrap();
-        let script: String = (1..=4).map(|n| format!("[[reply]]\ntext = \"{n}\"\n")).collect();
+        let replies: String = (1..=4).map(|n| format!("[[reply]]\ntext = \"{n}\"\n")).collect();
+        let script = format!("[script]\nusage = {{ input = 100, output = 10 }}\n{replies}");
         let script = Script::parse(&script).unwrap();
         let model = NamedModel::scripted(script, Arc::new(SystemClock));
         let mut parts = Parts::new(model.provider, Arc::new(store.clone()));
@@ -190,6 +227,30 @@ mod tests {
         assert_eq!(told(by_start.rest().await), of(4..=4));
         assert_eq!(told(by_rest.rest().await), of(2..=4));
         session.close().await;
+    }
+
+    #[tokio::test]
+    async fn an_end_tells_what_was_used_until_then() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, session) = session(&folder).await;
+        turn(&session).await;
+        let (_, mut cursor) = session.subscribe();
+        let begin = async || Ends::new(&store, &session).await;
+        let (mut seen, mut missed) = (begin().await, begin().await);
+        for _ in 2..=4 {
+            turn(&session).await;
+        }
+        let inputs =
+            |ends: Vec<End>| -> Vec<u64> { ends.iter().map(|end| end.spent.usage.input).collect() };
+        let gap = Seen::Resync(Box::new(session.subscribe().0));
+        assert!(missed.until(&gap).await.is_empty());
+        assert_eq!(inputs(missed.rest().await), [200, 300, 400]);
+        session.close().await;
+        let mut ends = Vec::new();
+        while let Some(next) = cursor.next().await {
+            ends.extend(seen.until(&next).await);
+        }
+        assert_eq!(inputs(ends), [200, 300, 400]);
     }
 
     #[tokio::test]

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::ends::Spent;
 use super::wanted::Wanted;
 use crate::exit::Exit;
 use crate::say::one_line;
@@ -144,6 +145,12 @@ impl Finish {
             is_unwritten: false,
             outcome,
         }
+    }
+
+    /// With what was used until this end: more may have been meanwhile.
+    pub(super) fn having(self, spent: Spent) -> Self {
+        let Spent { usage, bill, reread } = spent;
+        Self { usage, bill, reread, ..self }
     }
 
     /// With a look at what the store has left of the session.

@@ -112,11 +112,11 @@ fn last_of(store: &FileStore, session: &Session, last: Option<Finish>) -> (Finis
 }
 
 async fn finish_of(store: &FileStore, session: &Session, end: End) -> Finish {
-    let End { turn, outcome, answer } = end;
+    let End { turn, outcome, answer, spent } = end;
     let state = session.state().await.ok();
     let (view, _) = session.subscribe();
     let finish = Finish::of(session.id().clone(), outcome, state.as_ref(), &view);
-    Finish { turn, answer, ..finish.kept_in(store) }
+    Finish { turn, answer, ..finish.having(spent).kept_in(store) }
 }
 
 fn asks(session: &Session, open: &OpenPermission) -> String {

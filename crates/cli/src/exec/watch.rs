@@ -1,11 +1,12 @@
 //! Waits for a turn and prints what is seen of it.
 
 use anyhow::Result;
-use heeler_core::{Event, FinalAnswer, TurnOutcome};
+use heeler_core::Event;
 use heeler_engine::{Cursor, Seen, Session};
 use heeler_tui::Outlet;
 
 use super::Printer;
+use super::ends::End;
 use super::finish::Finish;
 use super::signals::Signals;
 use super::wanted::Wanted;
@@ -45,16 +46,12 @@ impl Watch<'_> {
     }
 
     /// The end of a turn, as a program that talks to the session is told.
-    pub(super) async fn finish_of(
-        &self,
-        turn: u32,
-        outcome: TurnOutcome,
-        answer: &FinalAnswer,
-    ) -> Finish {
+    pub(super) async fn finish_of(&self, end: End) -> Finish {
+        let End { turn, outcome, answer, spent } = end;
         let state = self.session.state().await.ok();
         let (view, _) = self.session.subscribe();
         let finish = Finish::of(self.session.id().clone(), outcome, state.as_ref(), &view);
-        let finish = Finish { turn, answer: answer.clone(), ..finish };
+        let finish = Finish { turn, answer, ..finish.having(spent) };
         match &self.wanted {
             Some(wanted) => finish.structured(wanted),
             None => finish,

@@ -105,11 +105,13 @@ impl State {
             return;
         };
         turn.ends_refused += 1;
+        let is_last = turn.ends_refused == ENDS_REFUSED_MAX;
         // A batch that ended the turn has counted its round already; an answer has not.
         turn.round += u32::from(turn.calls.is_empty());
         turn.attempt = 1;
         turn.phase = Phase::Model { started: false, retry_at: None };
         self.append_user(vec![Block::text(words::end_refused(by, reason))], out);
+        out.say(|| Event::Notice { text: words::end_refused_notice(by, reason, is_last) });
     }
 }
 

@@ -365,12 +365,7 @@ impl State {
         reread: Option<Reread>,
         out: &mut Announcer,
     ) {
-        if let Some(reread) = reread {
-            self.reread.tokens = self.reread.tokens.saturating_add(reread.tokens);
-            if let Some(more) = reread.cost {
-                *self.reread.cost.get_or_insert_default() += more;
-            }
-        }
+        self.reread += reread.unwrap_or_default();
         self.usage += *usage;
         self.cost += cost.unwrap_or_default();
         self.cost_is_partial |= usage.is_unpriced(cost);

@@ -288,6 +288,7 @@ fn the_end_of_a_turn_can_be_refused() {
             reply I am done.
               > finish done
             hook Stop deny
+                notice: the hook `guard` does not let the turn end yet: so it says
               > model 1.2.1
             go
               > model 1.2.1
@@ -328,6 +329,7 @@ fn the_end_by_a_call_can_be_refused_too() {
             done 0 a
               > finish done
             hook Stop deny
+                notice: the hook `guard` does not let the turn end yet: so it says
               > model 1.2.1
             go
               > model 1.2.1

@@ -152,8 +152,8 @@ impl Stream<'_, '_> {
     }
 
     async fn show_ends(&mut self, ends: Vec<End>) -> Result<()> {
-        for End { turn, outcome, answer } in ends {
-            let finish = self.watch.finish_of(turn, outcome, &answer).await;
+        for end in ends {
+            let finish = self.watch.finish_of(end).await;
             self.last = Some(finish.outcome.clone());
             self.watch.printer.turn_finished(&finish)?;
         }

@@ -45,6 +45,7 @@ fn a_turn_that_may_not_end_goes_on() {
         hook Stop `guard`
         hook Stop `guard` after 0 ms: Denied
         user message
+        notice the hook `guard` does not let the turn end yet: not on Fridays
         attempt 2.1
         text 0@0 "now I am"
         usage 10 + 5 of 20 + 10
@@ -139,7 +140,11 @@ fn it_may_be_refused_only_so_often() {
         .await;
         assert_eq!(stage.say("hi").await, TurnOutcome::Done);
         assert_eq!(asked.load(Ordering::SeqCst), ENDS_REFUSED_MAX);
-        stage.close().await;
+        let lines = stage.close().await;
+        let told: Vec<&String> = lines.iter().filter(|line| line.contains("the hook `")).collect();
+        assert_eq!(told.len(), ENDS_REFUSED_MAX as usize, "{lines:#?}");
+        let is_last = |line: &&String| line.contains("the next answer ends the turn");
+        assert_eq!(told.iter().position(is_last), Some(told.len() - 1), "{told:#?}");
     });
 }
 

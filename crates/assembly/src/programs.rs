@@ -110,6 +110,7 @@ mod tests {
             matcher: String::new(),
             command: String::new(),
             timeout_seconds: None,
+            broken: None,
             source: "test".into(),
         }
     }

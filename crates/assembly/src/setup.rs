@@ -239,6 +239,7 @@ fn hooks(
         matcher: hook.matcher.clone(),
         command: hook.command.clone(),
         timeout_millis: hook.timeout_seconds.map(|seconds| u64::from(seconds) * 1000),
+        broken: hook.broken.clone(),
         source: hook.source.clone(),
     };
     let store = store.clone();

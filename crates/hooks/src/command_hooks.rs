@@ -34,6 +34,8 @@ pub struct HookCommand {
     pub command: String,
     /// How long it may run; without, a minute.
     pub timeout_millis: Option<u64>,
+    /// Why it cannot be run as it was meant; it is broken wherever it matches.
+    pub broken: Option<String>,
     /// The file it is from, for people.
     pub source: String,
 }
@@ -115,9 +117,9 @@ impl Shared {
         let mut found: Vec<(Arc<Hook>, u64)> = Vec::new();
         for hook in self.hooks.iter().filter(|hook| hook.is_about(event, subject)) {
             let same = |(other, _): &&mut (Arc<Hook>, u64)| {
-                other.command.command == hook.command.command && !other.is_broken()
+                other.command.command == hook.command.command && other.broken().is_none()
             };
-            match found.iter_mut().find(same).filter(|_| !hook.is_broken()) {
+            match found.iter_mut().find(same).filter(|_| hook.broken().is_none()) {
                 Some((other, millis)) => {
                     *millis = hook.timeout_millis().max(*millis);
                     if other.matcher.names(subject) {
@@ -202,8 +204,8 @@ type Ask = Result<Option<Added>, String>;
 
 /// How often a hook is asked about a moment, and what.
 fn asks(hook: &Hook, request: &HookRequest) -> Vec<Ask> {
-    if let Matcher::Broken(why) = &hook.matcher {
-        return vec![Err(why.clone())];
+    if let Some(why) = hook.broken() {
+        return vec![Err(why.to_owned())];
     }
     let added = request.moment.call().map(|call| added(&hook.matcher, call));
     match added.unwrap_or_else(|| Ok(Vec::new())) {
@@ -248,8 +250,12 @@ impl Hook {
         self.command.event == event && matches()
     }
 
-    fn is_broken(&self) -> bool {
-        matches!(self.matcher, Matcher::Broken(_))
+    /// Why it is not run at all.
+    fn broken(&self) -> Option<&str> {
+        match &self.matcher {
+            Matcher::Broken(why) => Some(why),
+            _ => self.command.broken.as_deref(),
+        }
     }
 
     fn timeout_millis(&self) -> u64 {
@@ -275,6 +281,7 @@ mod tests {
                 matcher: (*matcher).to_owned(),
                 command: (*command).to_owned(),
                 timeout_millis: *timeout_millis,
+                broken: None,
                 source: "test".into(),
             };
         let commands = settings.iter().map(command);
@@ -311,6 +318,7 @@ mod tests {
                 matcher: matcher.into(),
                 command: command.into(),
                 timeout_millis,
+                broken: None,
                 source: matcher.into(),
             };
             let commands = settings.into_iter().map(command);

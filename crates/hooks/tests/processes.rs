@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         a_guard_of_edits_sees_every_path_of_a_patch,
         any_denial_wins,
         a_matcher_that_cannot_be_read_blocks,
+        one_that_cannot_be_meant_blocks_what_it_matches,
         dropping_the_answer_stops_everything,
     ])
 }
@@ -72,6 +73,7 @@ impl Room {
             matcher: String::new(),
             command: (*command).to_owned(),
             timeout_millis: Some(self.timeout_millis),
+            broken: None,
             source: String::new(),
         };
         let transcripts = |session: &heeler_core::SessionId| {
@@ -308,6 +310,7 @@ async fn a_guard_of_edits_sees_every_path_of_a_patch() {
         matcher: "Edit|Write".into(),
         command: "grep -q '\"file_path\":\"[^\"]*secret' && exit 2; true".into(),
         timeout_millis: None,
+        broken: None,
         source: String::new(),
     };
     let hooks =
@@ -339,6 +342,7 @@ async fn a_matcher_that_cannot_be_read_blocks() {
         matcher: "Edit(".into(),
         command: "touch ran".into(),
         timeout_millis: None,
+        broken: None,
         source: "settings.json:3".into(),
     };
     let hooks =
@@ -347,6 +351,24 @@ async fn a_matcher_that_cannot_be_read_blocks() {
     let outcome = hooks.run(room.request(HookMoment::PreToolUse(call()))).await;
     assert!(why(&outcome).starts_with("its matcher `Edit(` is no pattern"), "{outcome:?}");
     assert_eq!(outcome.verdict.by(), Some("touch ran (settings.json:3)"));
+    assert!(!room.path("ran").exists());
+}
+
+async fn one_that_cannot_be_meant_blocks_what_it_matches() {
+    let room = Room::new();
+    let command = HookCommand {
+        event: HookEvent::PreToolUse,
+        matcher: "Bash".into(),
+        command: "touch ran".into(),
+        timeout_millis: None,
+        broken: Some("its `args` are no list".into()),
+        source: String::new(),
+    };
+    let hooks =
+        CommandHooks::new(room.launcher.clone(), room.environment.clone(), [command], |_| None);
+    assert!(!hooks.matches(HookEvent::PreToolUse, "Read"));
+    let outcome = hooks.run(room.request(HookMoment::PreToolUse(call()))).await;
+    assert_eq!(why(&outcome), "its `args` are no list");
     assert!(!room.path("ran").exists());
 }
 

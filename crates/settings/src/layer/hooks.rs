@@ -4,7 +4,7 @@ use heeler_core::HookEvent;
 use regex::RegexBuilder;
 
 use super::fields::{Fields, list, unknown_name, wrong};
-use super::{HookSetting, Reading};
+use super::{HookSetting, Reading, exec_form};
 use crate::SettingsError;
 use crate::document::{Node, Value};
 
@@ -104,6 +104,19 @@ impl Reading<'_> {
             let why = format!("`{path}`: a hook without a command; add `command`, or remove it");
             return Err(SettingsError::at(name, node.line, why));
         }
+        let args = fields.take("args")?;
+        let (line, broken) = match args.map(|node| (node, texts(node))) {
+            None => (command.to_owned(), None),
+            Some((_, Some(arguments))) => (exec_form::line(command, &arguments), None),
+            Some((node, None)) => {
+                let why = format!("`{path}.args` has to be a list of texts");
+                if !self.is_foreign() {
+                    return Err(SettingsError::at(name, node.line, why));
+                }
+                self.note(node.line, format!("{why}; what the hook may be about is denied"));
+                (command.to_owned(), Some(why))
+            }
+        };
         let timeout_seconds = match fields.take("timeout")? {
             None => None,
             Some(node) => Some(self.seconds(&format!("{path}.timeout"), node)?),
@@ -112,8 +125,9 @@ impl Reading<'_> {
         self.layer.hooks.push(HookSetting {
             event,
             matcher: matcher.to_owned(),
-            command: command.to_owned(),
+            command: line,
             timeout_seconds,
+            broken,
             source: self.at(node.line),
         });
         fields.finish(unknown)
@@ -138,6 +152,16 @@ impl Reading<'_> {
         );
         SettingsError::at(&self.source.name, node.line, why)
     }
+}
+
+/// The texts of a list, if it is one.
+fn texts(node: &Node) -> Option<Vec<&str>> {
+    let Value::List(nodes) = &node.value else { return None };
+    let texts = nodes.iter().map(|node| match &node.value {
+        Value::Text(text) => Some(&**text),
+        _ => None,
+    });
+    texts.collect()
 }
 
 /// Why a matcher can be read neither as names nor as a pattern.

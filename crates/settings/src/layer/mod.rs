@@ -1,6 +1,7 @@
 //! What one file says, each value with the place it stands at.
 
 mod asks;
+mod exec_form;
 mod fields;
 mod hooks;
 mod models;
@@ -63,6 +64,8 @@ pub struct HookSetting {
     pub command: String,
     /// How long it may take; `None` for the default.
     pub timeout_seconds: Option<u32>,
+    /// Why it cannot be run as it was meant; what it guards is denied.
+    pub broken: Option<String>,
     /// The file and its line.
     pub source: String,
 }

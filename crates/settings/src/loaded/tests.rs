@@ -48,6 +48,7 @@ fn layer(place: Place, says: &[Aspect], trusted: &[Aspect]) -> Layer {
                 matcher: String::new(),
                 command: "x".into(),
                 timeout_seconds: None,
+                broken: None,
                 source: source.clone(),
             }),
             Aspect::Environment => {

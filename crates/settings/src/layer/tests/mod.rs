@@ -1,6 +1,7 @@
 //! What each kind of file says, with its places.
 
 mod any;
+mod hooks;
 mod preferences;
 mod refused;
 
@@ -48,8 +49,9 @@ fn show(layer: &Layer) -> String {
         writeln!(shown, "{source}: folder {}", value.display()).unwrap();
     }
     for hook in &layer.hooks {
-        let HookSetting { event, matcher, command, timeout_seconds, source } = hook;
-        writeln!(shown, "{source}: {event} [{matcher}] {command:?} {timeout_seconds:?}").unwrap();
+        let HookSetting { event, matcher, command, timeout_seconds, broken, source } = hook;
+        write!(shown, "{source}: {event} [{matcher}] {command:?} {timeout_seconds:?}").unwrap();
+        writeln!(shown, "{}", if broken.is_some() { " broken" } else { "" }).unwrap();
     }
     if let Some(source) = &layer.hooks_off {
         writeln!(shown, "{source}: no hooks").unwrap();

@@ -39,6 +39,10 @@ pub const LINE_BYTES_MAX: usize = 128 * 1024;
 pub const DEPTH_MAX: usize = 16;
 /// How many simple commands a line may hold, those in its scripts and substitutions included.
 pub const COMMANDS_MAX: usize = 1_000;
+/// How many words these may have together: each command that runs another has the words of that, too.
+pub const WORDS_MAX: usize = 100_000;
+/// How many commands may run each other with the words behind them (`env nice timeout 5 ls`).
+pub const WRAPPED_DEPTH_MAX: usize = 16;
 /// How many lines within lines (`sh -c`, `eval`, here-documents for shells) may be nested.
 pub const SCRIPTS_DEPTH_MAX: usize = 8;
 

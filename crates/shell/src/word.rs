@@ -204,17 +204,24 @@ struct Brace {
 impl Brace {
     /// The first pair that makes several words, in one pass.
     fn first(atoms: &[Atom]) -> Option<Self> {
-        let mut open: Vec<Vec<usize>> = Vec::new();
+        // Where they are cut, and whether two dots stand in them, further in too.
+        let mut open: Vec<(Vec<usize>, bool)> = Vec::new();
         let mut first: Option<Vec<usize>> = None;
         for (index, atom) in atoms.iter().enumerate() {
             match atom {
-                Atom::Plain('{') => open.push(vec![index]),
-                Atom::Plain(',') => open.last_mut().into_iter().for_each(|cuts| cuts.push(index)),
+                Atom::Plain('{') => open.push((vec![index], false)),
+                Atom::Plain(',') => {
+                    open.last_mut().into_iter().for_each(|(cuts, _)| cuts.push(index))
+                }
+                Atom::Plain('.') if index > 0 && atoms[index - 1] == *atom => {
+                    open.last_mut().into_iter().for_each(|(_, is_range)| *is_range = true)
+                }
                 Atom::Plain('}') => {
-                    let Some(mut cuts) = open.pop() else { continue };
+                    let Some((mut cuts, is_range)) = open.pop() else { continue };
+                    open.last_mut().into_iter().for_each(|(_, outer)| *outer |= is_range);
                     cuts.push(index);
                     let is_earlier = first.as_ref().is_none_or(|first| cuts[0] < first[0]);
-                    if is_earlier && (cuts.len() > 2 || is_range(&atoms[cuts[0]..index])) {
+                    if is_earlier && (cuts.len() > 2 || is_range) {
                         first = Some(cuts);
                     }
                 }
@@ -235,10 +242,6 @@ impl Brace {
         };
         Self { start, end, choices }
     }
-}
-
-fn is_range(inside: &[Atom]) -> bool {
-    inside.windows(2).any(|two| two == [Atom::Plain('.'), Atom::Plain('.')])
 }
 
 /// What `$'...'` means, between its quotes.

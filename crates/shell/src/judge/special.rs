@@ -178,7 +178,7 @@ impl Reader<'_> {
         let mut words = vec![Word::literal("env")];
         words.extend(line.split_ascii_whitespace().map(Word::literal));
         words.extend(call.rest.iter().cloned());
-        self.judge(&words);
+        self.wrapped(&words);
     }
 
     /// An architecture stands before everything else or nowhere.

@@ -1,5 +1,6 @@
 //! Commands within commands: after wrappers, in strings for a shell, on the input of one.
 
+use crate::WRAPPED_DEPTH_MAX;
 use crate::line::ConcernKind;
 use crate::place;
 use crate::reader::{Input, Reader};
@@ -8,9 +9,17 @@ use crate::word::{Atom, HoleKind, Word};
 impl Reader<'_> {
     /// A command in the words of another. What stands for `{}` is known only when it runs.
     pub(crate) fn wrapped(&mut self, words: &[Word]) {
-        if !words.is_empty() {
-            self.judge(words);
+        if words.is_empty() {
+            return;
         }
+        // Each has all words of those behind it.
+        if self.wrapped_depth >= WRAPPED_DEPTH_MAX {
+            self.changes();
+            return self.unclear("commands run each other too deep");
+        }
+        self.wrapped_depth += 1;
+        self.judge(words);
+        self.wrapped_depth -= 1;
     }
 
     /// A command that is given more words than are written.
@@ -28,7 +37,7 @@ impl Reader<'_> {
         if !is_fed {
             words.push(given.clone());
         }
-        self.judge(&words);
+        self.wrapped(&words);
     }
 
     /// A word that is a line for a shell.

@@ -16,7 +16,7 @@ use crate::line::{Command, Concern, ConcernKind, Line};
 use crate::place::{Extent, Place, Target};
 use crate::second::{self, Seen, Trouble};
 use crate::word::{HoleKind, Word};
-use crate::{COMMANDS_MAX, LINE_BYTES_MAX, SCRIPTS_DEPTH_MAX, parse};
+use crate::{COMMANDS_MAX, LINE_BYTES_MAX, SCRIPTS_DEPTH_MAX, WORDS_MAX, parse};
 
 /// Reads a line. See [`crate::read`].
 pub(crate) fn read<'a>(line: &'a str, place: &Place<'a>) -> Line {
@@ -53,6 +53,10 @@ pub(crate) struct Reader<'a> {
     /// The whole line.
     text: &'a str,
     scripts_depth: usize,
+    /// How many commands around this one have it in their words.
+    pub(crate) wrapped_depth: usize,
+    /// How many words the commands have that were added.
+    n_words: usize,
     seen: Seen,
 }
 
@@ -71,6 +75,8 @@ impl<'a> Reader<'a> {
             takers: 0,
             text,
             scripts_depth: 0,
+            wrapped_depth: 0,
+            n_words: 0,
             seen: Vec::new(),
         }
     }
@@ -168,7 +174,8 @@ impl<'a> Reader<'a> {
 
     /// Adds a command; false when there are too many.
     pub(crate) fn add(&mut self, command: Command) -> bool {
-        let fits = self.line.commands.len() < COMMANDS_MAX;
+        self.n_words += command.words.len();
+        let fits = self.line.commands.len() < COMMANDS_MAX && self.n_words <= WORDS_MAX;
         if fits {
             self.line.commands.push(command);
         } else {

@@ -1,6 +1,8 @@
 //! No line panics, and none takes more than its limits let it.
 
-use heeler_shell::{COMMANDS_MAX, DEPTH_MAX, LINE_BYTES_MAX, SCRIPTS_DEPTH_MAX, read};
+use heeler_shell::{
+    COMMANDS_MAX, DEPTH_MAX, LINE_BYTES_MAX, SCRIPTS_DEPTH_MAX, WORDS_MAX, WRAPPED_DEPTH_MAX, read,
+};
 use proptest::prelude::*;
 
 use crate::PLACE;
@@ -40,6 +42,16 @@ fn each_limit_is_reached_and_what_is_just_below_is_read() {
 
     assert_eq!(whys(&nested(SCRIPTS_DEPTH_MAX - 1, "eval ", "ls", "")), Vec::<String>::new());
     check(&nested(SCRIPTS_DEPTH_MAX, "eval ", "ls", ""), "lines are nested too deep in each other");
+
+    assert_eq!(whys(&nested(WRAPPED_DEPTH_MAX, "env ", "ls", "")), Vec::<String>::new());
+    for wrapper in ["env ", "xargs ", "nohup ", "timeout 1 ", "find . -exec ", "env -S env "] {
+        let line = nested(WRAPPED_DEPTH_MAX + 1, wrapper, "ls", "");
+        check(&line, "commands run each other too deep");
+    }
+    // All words again for each command that runs another.
+    let words = format!("ls{}", " a".repeat(WORDS_MAX / 3));
+    assert_eq!(whys(&format!("env env {words}")), ["it holds too many commands"]);
+    assert_eq!(whys(&format!("env {words}")), Vec::<String>::new());
 }
 
 /// Each would take seconds or a stack without a limit.
@@ -69,6 +81,12 @@ fn hostile_lines_end() {
         let part = part.repeat(LINE_BYTES_MAX / part.len() - 8);
         read(&part, &PLACE);
         read(&format!("echo {part}"), &PLACE);
+    }
+    // Quadratic without a limit on the depth, or by looking into each pair again.
+    let half = LINE_BYTES_MAX / 2 - 8;
+    read(&format!("echo {}{}", "{".repeat(half), "}".repeat(half)), &PLACE);
+    for wrapper in ["xargs ", "env ", "sudo ", "timeout 1 "] {
+        read(&nested(LINE_BYTES_MAX / wrapper.len() - 8, wrapper, "rm", ""), &PLACE);
     }
 }
 

@@ -39,6 +39,8 @@ const CONTEXT_LINES_MAX: usize = 100;
 const LINE_END: &str = r"(?:\r?\n)";
 /// Bytes of the longest line, or with `multiline` of the largest file.
 const HEAP_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Bytes of what a pattern is compiled to: a few letters can ask for gigabytes.
+const COMPILED_BYTES_MAX: usize = 10 * 1024 * 1024;
 /// Bytes of a pattern.
 const PATTERN_BYTES_MAX: usize = 10_000;
 /// Bytes at the start of a file that tell whether it is text.
@@ -206,7 +208,9 @@ fn matcher(input: &GrepInput) -> Result<RegexMatcher, ToolError> {
         .case_insensitive(input.ignore_case.unwrap_or(false))
         .multi_line(true)
         .crlf(true)
-        .dot_matches_new_line(multiline);
+        .dot_matches_new_line(multiline)
+        .size_limit(COMPILED_BYTES_MAX)
+        .dfa_size_limit(COMPILED_BYTES_MAX);
     if multiline {
         builder.line_terminator(None);
     }

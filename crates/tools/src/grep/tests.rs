@@ -340,6 +340,8 @@ fn inputs_and_work_are_bounded() {
     let long = "x".repeat(PATTERN_BYTES_MAX + 1);
     let said = folder.play("Grep", &format!(r#"{{"pattern":"{long}"}}"#));
     assert_eq!(said, "error: the pattern has 10001 bytes; at most 10000 are possible");
+    let said = folder.play("Grep", r#"{"pattern":"(a{1,1000}){1,1000}"}"#);
+    assert!(said.contains("cannot be searched for") && said.contains("size limit"), "{said}");
     let globs = "*.rs ".repeat(51);
     let said = folder.play("Grep", &format!(r#"{{"pattern":"x","glob":"{globs}"}}"#));
     assert_eq!(said, "error: glob has more than 50 patterns; name fewer");

@@ -127,13 +127,34 @@ struct Going {
     _stop: JoinSet<()>,
 }
 
+/// Opens the session of a run, whose journal is in memory.
+async fn session(
+    client: &Client,
+    run: &mut Run,
+    watch: &Arc<Watch>,
+    header: SessionHeader,
+    history: Vec<Message>,
+) -> Result<Session, RunError> {
+    let id = header.id.clone();
+    let provider = RunProvider::new(client.provider(), Arc::clone(watch), run, id.clone());
+    let journal = RunJournal::new(header, history, Arc::clone(watch));
+    let mut parts = Parts::new(Arc::new(provider.clone()), Arc::new(journal));
+    client.fill(&mut parts);
+    for other in &mut parts.fallback {
+        let around = provider.around(Arc::clone(&other.provider), &other.model.name);
+        other.provider = Arc::new(around);
+    }
+    run.fill(&mut parts);
+    let opened = Session::open(parts, id).await;
+    opened.map_err(|error| unbegun(RunErrorKind::Failed(error.to_string()), Vec::new()))
+}
+
 impl Going {
     async fn begin(client: Client, mut run: Run) -> Result<Self, RunError> {
         let turn = || TurnId::mint(client.entropy().as_ref());
         let recording = client.recorder().map(|recorder| Recording::new(recorder, turn()));
         let counts_cost = (run.limits.cost > 0).then(|| client.model().to_owned());
         let watch = Arc::new(Watch::new(client.on_retry(), recording, counts_cost));
-        let inner = client.provider();
         let history = std::mem::take(&mut run.history);
         let workspace = match allowed(&client, &run) {
             Ok(workspace) => workspace,
@@ -145,19 +166,7 @@ impl Going {
             created,
             workspace,
         };
-        let id = header.id.clone();
-        let provider = RunProvider::new(inner, Arc::clone(&watch), &run, id.clone());
-        let journal = RunJournal::new(header, history, Arc::clone(&watch));
-        let mut parts = Parts::new(Arc::new(provider.clone()), Arc::new(journal));
-        client.fill(&mut parts);
-        for other in &mut parts.fallback {
-            let around = provider.around(Arc::clone(&other.provider), &other.model.name);
-            other.provider = Arc::new(around);
-        }
-        run.fill(&mut parts);
-        let session = Session::open(parts, id).await;
-        let session = session
-            .map_err(|error| unbegun(RunErrorKind::Failed(error.to_string()), Vec::new()))?;
+        let session = session(&client, &mut run, &watch, header, history).await?;
         let (view, cursor) = session.subscribe();
         if view.messages.last().is_none_or(|last| last.role != Role::User) {
             let messages = view.messages.iter().map(|m| (**m).clone()).collect();

@@ -110,6 +110,8 @@ mod tests {
             matcher: String::new(),
             command: String::new(),
             timeout_seconds: None,
+            only: None,
+            in_background: false,
             broken: None,
             source: "test".into(),
         }

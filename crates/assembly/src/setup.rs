@@ -9,7 +9,7 @@ use heeler_core::{
     Settings, Tool,
 };
 use heeler_engine::{Fallback, Parts, ToolRegistry, ToolSearch, Toolset};
-use heeler_hooks::{CommandHooks, HOOK_TIMEOUT_MILLIS_MAX, HookCommand};
+use heeler_hooks::{CommandHooks, HOOK_TIMEOUT_MILLIS_MAX, HookCommand, HookCondition};
 use heeler_providers::NamedModel;
 use heeler_sandbox::{Launcher, LauncherError, ProbeLine};
 use heeler_settings::{
@@ -234,19 +234,28 @@ fn hooks(
     if loaded.hooks.is_empty() {
         return None;
     }
-    let command = |hook: &HookSetting| HookCommand {
+    let store = store.clone();
+    let transcripts = move |id: &SessionId| Some(store.journal_path(id));
+    // With a launcher of their own: what a command does to its launcher does not end a guard.
+    let commands = loaded.hooks.iter().map(hook_command);
+    Some(Arc::new(CommandHooks::new(Launcher::new(), variables, commands, transcripts)))
+}
+
+/// A hook of the settings, as it runs.
+pub(crate) fn hook_command(hook: &HookSetting) -> HookCommand {
+    HookCommand {
         event: hook.event,
         matcher: hook.matcher.clone(),
         command: hook.command.clone(),
         timeout_millis: hook.timeout_seconds.map(|seconds| u64::from(seconds) * 1000),
+        only: hook.only.as_ref().map(|rule| HookCondition {
+            denying: rule.denying.clone(),
+            allowing: rule.allowing.clone(),
+        }),
+        in_background: hook.in_background,
         broken: hook.broken.clone(),
         source: hook.source.clone(),
-    };
-    let store = store.clone();
-    let transcripts = move |id: &SessionId| Some(store.journal_path(id));
-    // With a launcher of their own: what a command does to its launcher does not end a guard.
-    let commands = loaded.hooks.iter().map(command);
-    Some(Arc::new(CommandHooks::new(Launcher::new(), variables, commands, transcripts)))
+    }
 }
 
 fn variables(environment: &Environment, loaded: &Loaded) -> Vec<(String, String)> {

@@ -1,23 +1,28 @@
 //! The commands of settings files as one promise: those that match, at once, and joined.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::StreamExt;
 use heeler_core::{
-    BoxFuture, HookEnd, HookEvent, HookOutcome, HookRequest, Hooks, SessionId, truncate_chars,
+    BoxFuture, HookEnd, HookEvent, HookOutcome, HookRequest, HookVerdict, HookWatch, Hooks,
+    SessionId, truncate_chars,
 };
 use heeler_sandbox::Launcher;
 use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 
 use crate::answer::{self, Said, broken};
 use crate::compatible::{Added, added};
+use crate::condition::HookCondition;
 use crate::matcher::Matcher;
 use crate::process::{Ended, HOOK_TIMEOUT_MILLIS_DEFAULT, HOOK_TIMEOUT_MILLIS_MAX, Place};
 use crate::told::told;
 
 /// The most hooks that run at once, of whatever calls and sessions: each is a process with its pipes.
 const AT_ONCE_MAX: usize = 16;
+/// The most that nobody waits for, those that have not begun too.
+const BACKGROUND_MAX: usize = 256;
 /// The most characters of a command in its name.
 const NAME_CHARS_MAX: usize = 80;
 /// The variable that keeps Python from looking for modules where anybody may put one.
@@ -34,6 +39,10 @@ pub struct HookCommand {
     pub command: String,
     /// How long it may run; without, a minute.
     pub timeout_millis: Option<u64>,
+    /// Which calls it is about beyond its matcher. With one it never runs at a moment without a call.
+    pub only: Option<HookCondition>,
+    /// Whether nobody waits for it, and so nothing hangs on what it says.
+    pub in_background: bool,
     /// Why it cannot be run as it was meant; it is broken wherever it matches.
     pub broken: Option<String>,
     /// The file it is from, for people.
@@ -44,7 +53,11 @@ pub struct HookCommand {
 #[derive(Clone)]
 pub struct CommandHooks {
     shared: Arc<Shared>,
+    background: Background,
 }
+
+/// What runs without anybody waiting for it; it ends with the last of those who started it.
+type Background = Arc<Mutex<JoinSet<()>>>;
 
 type Transcripts = Box<dyn Fn(&SessionId) -> Option<PathBuf> + Send + Sync>;
 
@@ -55,6 +68,8 @@ struct Shared {
     transcripts: Transcripts,
     /// What those that run hold.
     room: Semaphore,
+    /// The same for those in the background, which hold up no other.
+    behind: Semaphore,
 }
 
 struct Hook {
@@ -75,8 +90,9 @@ impl CommandHooks {
     ) -> Self {
         let hooks = commands.into_iter().map(|command| Arc::new(Hook::new(command))).collect();
         let transcripts = Box::new(transcripts);
-        let room = Semaphore::new(AT_ONCE_MAX);
-        Self { shared: Arc::new(Shared { launcher, environment, hooks, transcripts, room }) }
+        let [room, behind] = [AT_ONCE_MAX; 2].map(Semaphore::new);
+        let shared = Shared { launcher, environment, hooks, transcripts, room, behind };
+        Self { shared: Arc::new(shared), background: Arc::default() }
     }
 }
 
@@ -86,19 +102,30 @@ impl Hooks for CommandHooks {
     }
 
     fn run(&self, request: HookRequest) -> BoxFuture<HookOutcome> {
-        let shared = Arc::clone(&self.shared);
-        Box::pin(shared.run(request))
+        let (shared, background) = (Arc::clone(&self.shared), Arc::clone(&self.background));
+        Box::pin(shared.run(request, background))
     }
 }
 
 impl Shared {
-    async fn run(self: Arc<Self>, request: HookRequest) -> HookOutcome {
+    async fn run(self: Arc<Self>, request: HookRequest, background: Background) -> HookOutcome {
         let transcript = (self.transcripts)(&request.session);
         let hooks = self.about(request.moment.event(), request.moment.subject());
-        let asks = hooks.into_iter().flat_map(|(hook, millis)| {
+        let hooks = hooks.into_iter().filter(|(hook, _)| hook.may_mean(&request));
+        let asks = hooks.flat_map(|(hook, millis)| {
             asks(&hook, &request).into_iter().map(move |ask| (Arc::clone(&hook), millis, ask))
         });
-        let asks: Vec<_> = asks.collect();
+        // At the end of the session nothing is left behind.
+        let waits = |hook: &Hook| {
+            !hook.command.in_background || request.moment.event() == HookEvent::SessionEnd
+        };
+        let (asks, unheard): (Vec<_>, Vec<_>) =
+            asks.partition(|(hook, _, ask)| ask.is_err() || waits(hook));
+        let mut outcome = HookOutcome::default();
+        for (hook, millis, ask) in unheard {
+            let told = told(&request, transcript.as_deref(), ask.ok().flatten().as_ref());
+            outcome.notices.extend(self.leave(&background, hook, millis, &request, told));
+        }
         let runs = asks.into_iter().map(|(hook, timeout_millis, ask)| {
             let (shared, request) = (Arc::clone(&self), request.clone());
             let transcript = transcript.clone();
@@ -108,7 +135,35 @@ impl Shared {
         });
         // In the order of the settings, whoever ends first.
         let outcomes = futures::stream::iter(runs).buffered(AT_ONCE_MAX);
-        outcomes.fold(HookOutcome::default(), async |all, one| all.join(one)).await
+        outcomes.fold(outcome, async |all, one| all.join(one)).await
+    }
+
+    /// Starts a hook that nobody waits for, or says why not.
+    fn leave(
+        self: &Arc<Self>,
+        background: &Background,
+        hook: Arc<Hook>,
+        timeout_millis: u64,
+        request: &HookRequest,
+        told: String,
+    ) -> Option<String> {
+        let mut running = background.lock().unwrap_or_else(PoisonError::into_inner);
+        while running.try_join_next().is_some() {}
+        if running.len() >= BACKGROUND_MAX {
+            let name = &hook.name;
+            return Some(format!(
+                "the hook `{name}` did not run: {BACKGROUND_MAX} in the background have not ended"
+            ));
+        }
+        let shared = Arc::clone(self);
+        // Whoever watches the moment is not held up by it.
+        let request =
+            HookRequest { watch: HookWatch::new(&request.moment, |_| ()), ..request.clone() };
+        running.spawn(async move {
+            let _room = shared.behind.acquire().await;
+            shared.hear(&hook, timeout_millis, &request, &told).await;
+        });
+        None
     }
 
     /// The hooks of a moment, each command once, with the longest time that any gives it, and as one
@@ -117,7 +172,10 @@ impl Shared {
         let mut found: Vec<(Arc<Hook>, u64)> = Vec::new();
         for hook in self.hooks.iter().filter(|hook| hook.is_about(event, subject)) {
             let same = |(other, _): &&mut (Arc<Hook>, u64)| {
-                other.command.command == hook.command.command && other.broken().is_none()
+                other.command.command == hook.command.command
+                    && other.command.only == hook.command.only
+                    && other.command.in_background == hook.command.in_background
+                    && other.broken().is_none()
             };
             match found.iter_mut().find(same).filter(|_| hook.broken().is_none()) {
                 Some((other, millis)) => {
@@ -176,7 +234,8 @@ impl Shared {
         match place.run(&hook.command.command, told.as_bytes(), timeout_millis).await {
             Ended::Exited { exit, output, errors, is_cut, is_text } => {
                 let said = Said { exit, output: &output, errors: &errors, is_cut, is_text };
-                ended(answer::read(request.moment.event(), &hook.name, said))
+                let outcome = answer::read(request.moment.event(), &hook.name, said);
+                ended(hook.heeded(outcome, request))
             }
             Ended::TimedOut => {
                 let limit = std::time::Duration::from_millis(timeout_millis);
@@ -247,7 +306,28 @@ impl Hook {
             _ if is_of_calls(event) => self.matcher.matches_tool(subject),
             _ => self.matcher.matches(subject),
         };
-        self.command.event == event && matches()
+        let has_calls = self.command.only.is_none() || is_of_calls(event);
+        self.command.event == event && has_calls && matches()
+    }
+
+    /// Whether it may be about this call.
+    fn may_mean(&self, request: &HookRequest) -> bool {
+        let only = self.command.only.as_ref().zip(request.moment.call());
+        only.is_none_or(|(only, call)| only.may_mean(call, &request.workspace.to_string_lossy()))
+    }
+
+    /// What it says, but for allowing more than it is about.
+    fn heeded(&self, outcome: HookOutcome, request: &HookRequest) -> HookOutcome {
+        let only = self.command.only.as_ref().zip(request.moment.call());
+        let covers = |(only, call): (&HookCondition, _)| {
+            only.covers(call, &request.workspace.to_string_lossy())
+        };
+        match outcome.verdict {
+            HookVerdict::Allow { .. } if !only.is_none_or(covers) => {
+                HookOutcome { verdict: HookVerdict::Continue, ..outcome }
+            }
+            _ => outcome,
+        }
     }
 
     /// Why it is not run at all.
@@ -281,6 +361,8 @@ mod tests {
                 matcher: (*matcher).to_owned(),
                 command: (*command).to_owned(),
                 timeout_millis: *timeout_millis,
+                only: None,
+                in_background: false,
                 broken: None,
                 source: "test".into(),
             };
@@ -318,6 +400,8 @@ mod tests {
                 matcher: matcher.into(),
                 command: command.into(),
                 timeout_millis,
+                only: None,
+                in_background: false,
                 broken: None,
                 source: matcher.into(),
             };

@@ -1,7 +1,7 @@
 //! Hooks that are commands: JSON on stdin, exit codes and JSON back, as people know them.
 //!
 //! [`CommandHooks`] keeps the promise `heeler_core::Hooks` with the commands of settings files.
-//! Read in this order: `matcher` (which of them), `told` (what they read), `process` (how they run),
+//! Read in this order: `matcher` and `condition` (which of them), `told` (what they read), `process` (how they run),
 //! `answer` (what they mean).
 //!
 //! Invariants: every process has a time limit, and everything it started is gone when its answer is
@@ -11,9 +11,11 @@
 mod answer;
 mod command_hooks;
 mod compatible;
+mod condition;
 mod matcher;
 mod process;
 mod told;
 
 pub use command_hooks::{CommandHooks, HookCommand};
+pub use condition::HookCondition;
 pub use process::{HOOK_OUTPUT_BYTES_MAX, HOOK_TIMEOUT_MILLIS_DEFAULT, HOOK_TIMEOUT_MILLIS_MAX};

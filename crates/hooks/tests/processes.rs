@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex};
 use expect_test::{Expect, expect};
 use heeler_core::{
     Access, AgentPath, CallId, Event, HookEnd, HookEvent, HookMoment, HookOutcome, HookRequest,
-    HookVerdict, HookWatch, HookedCall, Hooks, Mode, RawJson,
+    HookVerdict, HookWatch, HookedCall, Hooks, Mode, RawJson, Rule, RuleEffect,
 };
 use heeler_engine::SystemClock;
-use heeler_hooks::{CommandHooks, HOOK_OUTPUT_BYTES_MAX, HookCommand};
+use heeler_hooks::{CommandHooks, HOOK_OUTPUT_BYTES_MAX, HookCommand, HookCondition};
 use heeler_sandbox::Launcher;
 use heeler_tools::allowed_environment;
 
@@ -39,6 +39,8 @@ fn main() -> ExitCode {
         any_denial_wins,
         a_matcher_that_cannot_be_read_blocks,
         one_that_cannot_be_meant_blocks_what_it_matches,
+        one_with_a_rule_allows_no_more_than_that,
+        nobody_waits_for_one_in_the_background,
         dropping_the_answer_stops_everything,
     ])
 }
@@ -73,6 +75,8 @@ impl Room {
             matcher: String::new(),
             command: (*command).to_owned(),
             timeout_millis: Some(self.timeout_millis),
+            only: None,
+            in_background: false,
             broken: None,
             source: String::new(),
         };
@@ -310,6 +314,8 @@ async fn a_guard_of_edits_sees_every_path_of_a_patch() {
         matcher: "Edit|Write".into(),
         command: "grep -q '\"file_path\":\"[^\"]*secret' && exit 2; true".into(),
         timeout_millis: None,
+        only: None,
+        in_background: false,
         broken: None,
         source: String::new(),
     };
@@ -342,6 +348,8 @@ async fn a_matcher_that_cannot_be_read_blocks() {
         matcher: "Edit(".into(),
         command: "touch ran".into(),
         timeout_millis: None,
+        only: None,
+        in_background: false,
         broken: None,
         source: "settings.json:3".into(),
     };
@@ -361,6 +369,8 @@ async fn one_that_cannot_be_meant_blocks_what_it_matches() {
         matcher: "Bash".into(),
         command: "touch ran".into(),
         timeout_millis: None,
+        only: None,
+        in_background: false,
         broken: Some("its `args` are no list".into()),
         source: String::new(),
     };
@@ -370,6 +380,68 @@ async fn one_that_cannot_be_meant_blocks_what_it_matches() {
     let outcome = hooks.run(room.request(HookMoment::PreToolUse(call()))).await;
     assert_eq!(why(&outcome), "its `args` are no list");
     assert!(!room.path("ran").exists());
+}
+
+async fn one_with_a_rule_allows_no_more_than_that() {
+    let room = Room::new();
+    let rule = |effect| vec![Rule::parse("Bash(git status:*)", effect, "test").unwrap()];
+    let only = HookCondition { denying: rule(RuleEffect::Deny), allowing: rule(RuleEffect::Allow) };
+    let ends = async |command: &str, line: &str| {
+        let command = HookCommand {
+            event: HookEvent::PreToolUse,
+            matcher: String::new(),
+            command: command.to_owned(),
+            timeout_millis: None,
+            only: Some(only.clone()),
+            in_background: false,
+            broken: None,
+            source: String::new(),
+        };
+        let hooks =
+            CommandHooks::new(room.launcher.clone(), room.environment.clone(), [command], |_| None);
+        let accesses = vec![Access::Command(line.to_owned())];
+        let moment = HookMoment::PreToolUse(HookedCall { accesses, ..call() });
+        hooks.run(room.request(moment)).await;
+        std::mem::take(&mut *room.seen.lock().unwrap()).into_iter().find_map(|event| match event {
+            Event::HookFinished { end, .. } => Some(end),
+            _ => None,
+        })
+    };
+    let allow = r#"echo '{"hookSpecificOutput":{"permissionDecision":"allow"}}'"#;
+    assert_eq!(ends(allow, "git status -s").await, Some(HookEnd::Allowed));
+    assert_eq!(ends(allow, "git status; rm x").await, Some(HookEnd::Continued));
+    assert_eq!(ends("exit 2", "git status; rm x").await, Some(HookEnd::Denied));
+    assert_eq!(ends("exit 2", "rm x").await, None);
+}
+
+async fn nobody_waits_for_one_in_the_background() {
+    let room = Room::new();
+    let line = "echo $$ > pid.new; mv pid.new pid; while [ ! -e go ]; do sleep 0.01; done; \
+                grep -q tool_name && touch done; sleep 1000";
+    let command = HookCommand {
+        event: HookEvent::PreToolUse,
+        matcher: String::new(),
+        command: line.into(),
+        timeout_millis: None,
+        only: None,
+        in_background: true,
+        broken: None,
+        source: String::new(),
+    };
+    let hooks =
+        CommandHooks::new(room.launcher.clone(), room.environment.clone(), [command], |_| None);
+    let outcome = hooks.run(room.request(HookMoment::PreToolUse(call()))).await;
+    assert_eq!(outcome, HookOutcome::default());
+    std::fs::write(room.path("go"), "").unwrap();
+    while !room.path("done").exists() {
+        tokio::task::yield_now().await;
+    }
+    let pid = room.path("pid");
+    assert!(is_alive(&pid));
+    drop(hooks);
+    while is_alive(&pid) {
+        tokio::task::yield_now().await;
+    }
 }
 
 async fn dropping_the_answer_stops_everything() {

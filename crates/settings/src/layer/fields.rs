@@ -90,6 +90,12 @@ impl<'a> Fields<'a> {
         })
     }
 
+    /// The line and the whole name of each key that nobody asked for.
+    pub(crate) fn strange(&self) -> Vec<(usize, String)> {
+        let strangers = self.entries.iter().filter(|entry| !self.asked.contains(&&*entry.key));
+        strangers.map(|entry| (entry.line, self.path_of(&entry.key))).collect()
+    }
+
     /// The line and the words for each key that nobody asked for, but in other letters' case: whoever
     /// else has keys in the file would not call one so.
     pub(crate) fn miscased(&self) -> Vec<(usize, String)> {

@@ -1,10 +1,10 @@
 //! `hooks`: commands that run by themselves, in Claude Code's form.
 
-use heeler_core::HookEvent;
+use heeler_core::{HookEvent, Rule, RuleEffect};
 use regex::RegexBuilder;
 
 use super::fields::{Fields, list, unknown_name, wrong};
-use super::{HookSetting, Reading, exec_form};
+use super::{HookRule, HookSetting, Reading, exec_form, rule};
 use crate::SettingsError;
 use crate::document::{Node, Value};
 
@@ -13,6 +13,14 @@ pub const HOOK_TIMEOUT_SECONDS_MAX: u32 = 10 * 60;
 
 /// The moments that nothing comes to so far.
 const SUBAGENTS: [HookEvent; 2] = [HookEvent::SubagentStart, HookEvent::SubagentStop];
+
+/// The moments that are about a call, which a rule can speak of.
+const OF_CALLS: [HookEvent; 4] = [
+    HookEvent::PreToolUse,
+    HookEvent::PermissionRequest,
+    HookEvent::PostToolUse,
+    HookEvent::PostToolUseFailure,
+];
 
 /// The most groups of hooks of one file, and the most hooks: each has a pattern that is read at every
 /// start.
@@ -78,6 +86,16 @@ impl Reading<'_> {
             }
             self.hook(event, matcher, &format!("{path}.hooks"), hook)?;
         }
+        self.strangers(fields)
+    }
+
+    /// Keys that are not understood: what they would have kept from running might run.
+    fn strangers(&mut self, fields: Fields<'_>) -> Result<(), SettingsError> {
+        if self.is_foreign() {
+            for (line, path) in fields.strange() {
+                self.note(line, format!("`{path}` is not understood, and changes nothing"));
+            }
+        }
         fields.finish(self.unknown())
     }
 
@@ -105,32 +123,126 @@ impl Reading<'_> {
             return Err(SettingsError::at(name, node.line, why));
         }
         let args = fields.take("args")?;
-        let (line, broken) = match args.map(|node| (node, texts(node))) {
-            None => (command.to_owned(), None),
-            Some((_, Some(arguments))) => (exec_form::line(command, &arguments), None),
-            Some((node, None)) => {
-                let why = format!("`{path}.args` has to be a list of texts");
-                if !self.is_foreign() {
-                    return Err(SettingsError::at(name, node.line, why));
-                }
-                self.note(node.line, format!("{why}; what the hook may be about is denied"));
-                (command.to_owned(), Some(why))
-            }
-        };
+        let (line, mut broken) = self.line(command, path, args)?;
         let timeout_seconds = match fields.take("timeout")? {
             None => None,
             Some(node) => Some(self.seconds(&format!("{path}.timeout"), node)?),
         };
-        let unknown = self.unknown();
+        let only = fields.take("if")?;
+        if let Some(node) = only.filter(|_| !OF_CALLS.contains(&event)) {
+            let why =
+                format!("`{path}.if`: there is no call at {event} that a rule could speak of");
+            if !self.is_foreign() {
+                return Err(SettingsError::at(name, node.line, format!("{why}; remove it")));
+            }
+            self.note(node.line, format!("{why}; the hook never runs"));
+            return Ok(());
+        }
+        let only = only.map(|node| self.only(&format!("{path}.if"), node)).transpose()?;
+        let mut in_background = self.flag(&mut fields, path, "async")?;
+        if self.is_foreign() {
+            if self.flag(&mut fields, path, "asyncRewake")? {
+                in_background = true;
+                let why = format!("`{path}.asyncRewake`: the hook runs, and wakes nobody");
+                self.note(node.line, why);
+            }
+            // With arguments no shell runs it.
+            let shell = fields.text("shell")?.filter(|it| *it != "bash" && args.is_none());
+            if let Some(shell) = shell {
+                let why =
+                    format!("`{path}.shell`: heeler runs hooks with bash, not with `{shell}`");
+                self.note(node.line, format!("{why}; what the hook may be about is denied"));
+                broken = Some(why);
+            }
+            // What is shown meanwhile, and what the other program heeds elsewhere alone.
+            for key in ["statusMessage", "once"] {
+                fields.take(key)?;
+            }
+        }
         self.layer.hooks.push(HookSetting {
             event,
             matcher: matcher.to_owned(),
             command: line,
             timeout_seconds,
+            only,
+            in_background,
             broken,
             source: self.at(node.line),
         });
-        fields.finish(unknown)
+        self.strangers(fields)
+    }
+
+    /// The command line of a hook, or why it cannot be run as it was meant.
+    fn line(
+        &mut self,
+        command: &str,
+        path: &str,
+        args: Option<&Node>,
+    ) -> Result<(String, Option<String>), SettingsError> {
+        let Some(node) = args else { return Ok((command.to_owned(), None)) };
+        if let Some(arguments) = texts(node) {
+            return Ok((exec_form::line(command, &arguments), None));
+        }
+        let why = format!("`{path}.args` has to be a list of texts");
+        if !self.is_foreign() {
+            return Err(SettingsError::at(&self.source.name, node.line, why));
+        }
+        self.note(node.line, format!("{why}; what the hook may be about is denied"));
+        Ok((command.to_owned(), Some(why)))
+    }
+
+    /// The rule on calls that a hook is about. One that cannot be read hides nothing from it, and lets
+    /// it allow nothing.
+    fn only(&mut self, path: &str, node: &Node) -> Result<HookRule, SettingsError> {
+        let readings = |effect| match &node.value {
+            Value::Text(text) => Rule::parse(text, effect, &self.at(node.line))
+                .map_err(|error| error.to_string())
+                .and_then(|rule| rule::readings(rule, self.source.place, self.context)),
+            other => Err(format!("it has to be a rule, and is {}", other.kind())),
+        };
+        let denying = readings(RuleEffect::Deny);
+        let allowing = readings(RuleEffect::Allow).unwrap_or_default();
+        let why = match &denying {
+            Ok(rules) => {
+                rule::idle(&rules[0], self.context).map(|why| format!("`{}` {why}", rules[0]))
+            }
+            Err(why) => Some(why.clone()),
+        };
+        if let Some(why) = why {
+            let why = format!("`{path}`: {why}");
+            if !self.is_foreign() {
+                return Err(SettingsError::at(&self.source.name, node.line, why));
+            }
+            self.note(
+                node.line,
+                format!("{why}; the hook runs at all it may mean, and allows nothing"),
+            );
+        }
+        Ok(HookRule { denying: denying.unwrap_or_default(), allowing })
+    }
+
+    /// Whether a key says true. Another program's that says neither is told, and counts for nothing.
+    fn flag(
+        &mut self,
+        fields: &mut Fields<'_>,
+        path: &str,
+        key: &'static str,
+    ) -> Result<bool, SettingsError> {
+        match fields.take(key)? {
+            None => Ok(false),
+            Some(Node { value: Value::Bool(is_set), .. }) => Ok(*is_set),
+            Some(node) => {
+                let why = wrong(&self.source.name, &format!("{path}.{key}"), node, "true or false");
+                if !self.is_foreign() {
+                    return Err(why);
+                }
+                self.note(
+                    node.line,
+                    format!("`{path}.{key}` is neither true nor false, and changes nothing"),
+                );
+                Ok(false)
+            }
+        }
     }
 
     fn seconds(&mut self, path: &str, node: &Node) -> Result<u32, SettingsError> {

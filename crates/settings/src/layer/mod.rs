@@ -64,10 +64,23 @@ pub struct HookSetting {
     pub command: String,
     /// How long it may take; `None` for the default.
     pub timeout_seconds: Option<u32>,
+    /// Which calls it is about beyond its matcher, as a rule.
+    pub only: Option<HookRule>,
+    /// Whether nobody waits for it, and so nothing hangs on what it says.
+    pub in_background: bool,
     /// Why it cannot be run as it was meant; what it guards is denied.
     pub broken: Option<String>,
     /// The file and its line.
     pub source: String,
+}
+
+/// A rule that says which calls a hook is about, in its readings; none where it cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HookRule {
+    /// As one that denies: the hook runs at what it would deny; without any, at all calls.
+    pub denying: Vec<Rule>,
+    /// As one that allows: the hook may allow what it would allow; without any, nothing.
+    pub allowing: Vec<Rule>,
 }
 
 /// How commands are confined, the widest first.

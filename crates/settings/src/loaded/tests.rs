@@ -48,6 +48,8 @@ fn layer(place: Place, says: &[Aspect], trusted: &[Aspect]) -> Layer {
                 matcher: String::new(),
                 command: "x".into(),
                 timeout_seconds: None,
+                only: None,
+                in_background: false,
                 broken: None,
                 source: source.clone(),
             }),

@@ -46,3 +46,116 @@ fn a_hook_runs_with_its_arguments() {
         "#]],
     );
 }
+
+#[test]
+fn a_hook_is_about_what_its_rule_means() {
+    let only = |rule: &str| guard(&format!(r#""command": "g", "if": {rule}"#));
+    check(
+        Place::UserClaude,
+        &only(r#""Bash(git status *)""#),
+        expect![[r#"
+        FILE:1: PreToolUse [Bash] "g" None at 1 may allow 1
+    "#]],
+    );
+    check(
+        Place::UserClaude,
+        &only(r#""Edit(/a)""#),
+        expect![[r#"
+        FILE:1: PreToolUse [Bash] "g" None at 3 may allow 1
+    "#]],
+    );
+    // What cannot be read hides nothing, and allows nothing.
+    check(
+        Place::UserClaude,
+        &only(r#""Bash(git""#),
+        expect![[r#"
+        FILE:1: PreToolUse [Bash] "g" None at 0 may allow 0
+        FILE:1: note: `hooks.PreToolUse.hooks.if`: `Bash(git` lacks its closing bracket; the hook runs at all it may mean, and allows nothing
+    "#]],
+    );
+    check(
+        Place::UserClaude,
+        &only(r#""Bash(git push*)""#),
+        expect![[r#"
+        FILE:1: PreToolUse [Bash] "g" None at 1 may allow 1
+        FILE:1: note: `hooks.PreToolUse.hooks.if`: `Bash(git push*)` has a `*` that is not its end; `Bash(words:*)` means any arguments after these; the hook runs at all it may mean, and allows nothing
+    "#]],
+    );
+    check(
+        Place::UserClaude,
+        &only(r#"["Bash"]"#),
+        expect![[r#"
+        FILE:1: PreToolUse [Bash] "g" None at 0 may allow 0
+        FILE:1: note: `hooks.PreToolUse.hooks.if`: it has to be a rule, and is a list; the hook runs at all it may mean, and allows nothing
+    "#]],
+    );
+    check(
+        Place::UserClaude,
+        r#"{"hooks": {"Stop": [{"hooks": [{"command": "g", "if": "Bash"}]}]}}"#,
+        expect![[r#"
+            FILE:1: note: `hooks.Stop.hooks.if`: there is no call at Stop that a rule could speak of; the hook never runs
+        "#]],
+    );
+    let own = |event: &str, fields: &str| {
+        format!("[[hooks.{event}]]\nhooks = [{{ command = 'g', {fields} }}]")
+    };
+    check_refused(
+        Place::User,
+        &[
+            &own("PreToolUse", "if = 'Bash(ls:*)', async = true"),
+            &own("PreToolUse", "if = 'Bash(ls'"),
+            &own("PreToolUse", "if = 'Bash(*ls*)'"),
+            &own("PreToolUse", "if = 1"),
+            &own("PreToolUse", "async = 1"),
+            &own("Stop", "if = 'Bash'"),
+        ],
+        expect![[r#"
+            fine: FILE:2: PreToolUse [] "g" None at 1 may allow 1 background
+
+            FILE:2: `hooks.PreToolUse.hooks.if`: `Bash(ls` lacks its closing bracket
+            FILE:2: `hooks.PreToolUse.hooks.if`: `Bash(*ls*)` has a `*` that is not its end; `Bash(words:*)` means any arguments after these
+            FILE:2: `hooks.PreToolUse.hooks.if`: it has to be a rule, and is a number
+            FILE:2: `hooks.PreToolUse.hooks.async` has to be true or false, and is a number
+            FILE:2: `hooks.Stop.hooks.if`: there is no call at Stop that a rule could speak of; remove it
+        "#]],
+    );
+}
+
+#[test]
+fn no_key_of_a_hook_is_passed_over_in_silence() {
+    check(
+        Place::UserClaude,
+        &guard(r#""command": "g", "async": true, "statusMessage": "x", "once": true"#),
+        expect![[r#"
+            FILE:1: PreToolUse [Bash] "g" None background
+        "#]],
+    );
+    check(
+        Place::UserClaude,
+        &guard(
+            r#""command": "g", "asyncRewake": true, "async": "no", "onFailure": "block", "If": "x""#,
+        ),
+        expect![[r#"
+            FILE:1: PreToolUse [Bash] "g" None background
+            FILE:1: note: `hooks.PreToolUse.hooks.async` is neither true nor false, and changes nothing
+            FILE:1: note: `hooks.PreToolUse.hooks.asyncRewake`: the hook runs, and wakes nobody
+            FILE:1: note: `hooks.PreToolUse.hooks.onFailure` is not understood, and changes nothing
+            FILE:1: note: `hooks.PreToolUse.hooks.If` is not understood, and changes nothing
+        "#]],
+    );
+    check(
+        Place::UserClaude,
+        &guard(r#""command": "g", "shell": "powershell""#),
+        expect![[r#"
+        FILE:1: PreToolUse [Bash] "g" None broken
+        FILE:1: note: `hooks.PreToolUse.hooks.shell`: heeler runs hooks with bash, not with `powershell`; what the hook may be about is denied
+    "#]],
+    );
+    check(
+        Place::UserClaude,
+        &guard(r#""command": "g", "shell": "powershell", "args": []"#),
+        expect![[r#"
+            FILE:1: PreToolUse [Bash] "exec g" None
+        "#]],
+    );
+}

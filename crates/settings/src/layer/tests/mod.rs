@@ -49,9 +49,15 @@ fn show(layer: &Layer) -> String {
         writeln!(shown, "{source}: folder {}", value.display()).unwrap();
     }
     for hook in &layer.hooks {
-        let HookSetting { event, matcher, command, timeout_seconds, broken, source } = hook;
+        let HookSetting { event, matcher, command, timeout_seconds, .. } = hook;
+        let source = &hook.source;
         write!(shown, "{source}: {event} [{matcher}] {command:?} {timeout_seconds:?}").unwrap();
-        writeln!(shown, "{}", if broken.is_some() { " broken" } else { "" }).unwrap();
+        if let Some(HookRule { denying, allowing }) = &hook.only {
+            write!(shown, " at {} may allow {}", denying.len(), allowing.len()).unwrap();
+        }
+        let background = if hook.in_background { " background" } else { "" };
+        let broken = if hook.broken.is_some() { " broken" } else { "" };
+        writeln!(shown, "{background}{broken}").unwrap();
     }
     if let Some(source) = &layer.hooks_off {
         writeln!(shown, "{source}: no hooks").unwrap();
@@ -365,7 +371,7 @@ fn another_programs_file_is_read_as_far_as_we_know_it() {
             FILE:4: Allow WebSearch
             FILE:4: Allow Bash(git push*)
             FILE:7: mode AcceptEdits
-            FILE:13: PreToolUse [Bash] "check" Some(30)
+            FILE:13: PreToolUse [Bash] "check" Some(30) background
             FILE:18: A=1
             FILE:6: note: `Bash(sudo*)` has a `*` that is not its end; `Bash(words:*)` means any arguments after these; it denies all that it may mean
             FILE:6: note: `NotebookEdit` names no tool; the tools are Bash, Read, Edit, Write, LS
@@ -376,6 +382,7 @@ fn another_programs_file_is_read_as_far_as_we_know_it() {
             FILE:4: note: a rule that allows is passed over: `Bash(x` lacks its closing bracket
             FILE:4: note: a rule that allows is passed over: `a b` does not begin with a tool's name; write Tool or Tool(argument)
             FILE:14: note: `hooks.PreToolUse.hooks`: heeler runs hooks of the type command, not `prompt`; this one never runs
+            FILE:12: note: `hooks.PreToolUse.more` is not understood, and changes nothing
             FILE:16: note: its hooks never run: `hooks.Notification` is no event; there are SessionStart, UserPromptSubmit, PreToolUse, PermissionRequest, PostToolUse, PostToolUseFailure, PreCompact, Stop, SubagentStart, SubagentStop, SessionEnd
             FILE:18: note: the variable ANTHROPIC_AUTH_TOKEN looks like a secret and is not given to commands; to give it to them, set it in heeler's own settings.toml
         "#]],

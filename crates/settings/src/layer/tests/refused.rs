@@ -75,7 +75,7 @@ fn what_cannot_be_meant_is_refused_in_our_files() {
             FILE:2: `hooks.Stop.hooks.timeout` has to be a whole number of seconds from 1 to 600
             FILE:2: `hooks.Stop.hooks.timeout` has to be a whole number of seconds from 1 to 600
             FILE:2: `hooks.Stop.hooks.timeout` has to be a whole number of seconds from 1 to 600
-            FILE:2: `hooks.Stop.hooks.shell` is no setting; there are type, command, args, timeout
+            FILE:2: `hooks.Stop.hooks.shell` is no setting; there are type, command, args, timeout, if, async
             FILE:2: `env.A` has to be a text, and is a number
             FILE:2: `env.A=B` cannot be a variable; rename it, or remove it
             FILE:2: `env.A` cannot be a variable; rename it, or remove it

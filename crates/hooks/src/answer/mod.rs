@@ -1,5 +1,7 @@
 //! What a hook means: its exit code, and the JSON or text it wrote.
 
+mod misplaced;
+
 use heeler_core::{HookEvent, HookOutcome, HookVerdict, RawJson, from_json, truncate_chars};
 use heeler_sandbox::Exit;
 use serde::Deserialize;
@@ -38,7 +40,12 @@ pub(crate) fn read(event: HookEvent, by: &str, said: Said<'_>) -> HookOutcome {
             broken(by, "its output is no UTF-8 text".to_owned())
         }
         Exit::Code(0) if output.starts_with('{') => match from_json(output) {
-            Ok(answer) => Reading { event, by }.read(answer),
+            Ok(answer) => match misplaced_in(event, output) {
+                Some(name) => {
+                    broken(by, format!("its `{name}` stands where nothing is decided by it"))
+                }
+                None => Reading { event, by }.read(answer),
+            },
             Err(_) if text_counts(event) && !is_json(output) => text(event, output),
             Err(error) => broken(by, format!("its output cannot be read as an answer: {error}")),
         },
@@ -74,6 +81,12 @@ pub(crate) fn broken(by: &str, why: String) -> HookOutcome {
 /// Whether a call hangs on what such a hook says.
 fn guards(event: HookEvent) -> bool {
     matches!(event, HookEvent::PreToolUse | HookEvent::PermissionRequest)
+}
+
+/// What decides nothing in an answer on which a call hangs, though it was meant to.
+fn misplaced_in(event: HookEvent, output: &str) -> Option<String> {
+    let answer: Value = guards(event).then(|| from_json(output).ok()).flatten()?;
+    misplaced::misplaced(event, &answer)
 }
 
 /// Whether a text that begins with a brace is meant as JSON, which may be cut or broken.

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 /// How deep a word is looked into that is a line itself, as behind `sh -c`.
-const DEPTH_MAX: usize = 3;
+pub(crate) const DEPTH_MAX: usize = 3;
 /// What ends a word where it is not quoted.
 const ENDS: &str = ";|&<>()`";
 
@@ -15,6 +15,8 @@ pub(crate) struct Word {
     pub(crate) begins: bool,
     /// What a command says is written there.
     pub(crate) is_target: bool,
+    /// How many words it stands within that are lines themselves, up to [`DEPTH_MAX`].
+    pub(crate) depth: usize,
 }
 
 /// The words of a command line without their quotes. A word that is a line itself is followed by its
@@ -59,7 +61,7 @@ fn end(word: &mut Word, depth: usize, found: &mut Vec<Word>) {
     if word.text.is_empty() {
         return;
     }
-    let word = std::mem::take(word);
+    let word = Word { depth, ..std::mem::take(word) };
     let is_line =
         word.text.contains(|c: char| c.is_whitespace() || ENDS.contains(c) || "'\"".contains(c));
     let text = is_line.then(|| word.text.clone());

@@ -160,6 +160,11 @@ fn eight_bits(samples: &[u8]) -> Vec<u8> {
     samples.chunks_exact(2).map(high).collect()
 }
 
+/// Why a picture that was decoded is none, in words of ours.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Unusable(String);
+
 fn unusable(reason: String) -> ImageError {
-    ImageError::Decoding(DecodingError::new(ImageFormatHint::Unknown, reason))
+    ImageError::Decoding(DecodingError::new(ImageFormatHint::Unknown, Unusable(reason)))
 }

@@ -19,7 +19,10 @@ mod plain;
 mod tests;
 
 use std::borrow::Cow;
+use std::error::Error;
 use std::panic::catch_unwind;
+
+use image::ImageError;
 
 pub use format::Format;
 
@@ -69,9 +72,6 @@ pub enum Refusal {
     Broken(Format, String),
 }
 
-/// How much of a decoder's own words a refusal repeats, in characters.
-const REASON_CHARS_MAX: usize = 120;
-
 /// Makes these bytes an image that providers take.
 ///
 /// # Errors
@@ -87,7 +87,7 @@ pub fn ready(bytes: &[u8]) -> Result<Ready<'_>, Refusal> {
 }
 
 fn decoded(format: Format, bytes: &[u8]) -> Result<Ready<'_>, Refusal> {
-    let broken = |error: image::ImageError| Refusal::Broken(format, reason(&error));
+    let broken = |error: ImageError| Refusal::Broken(format, reason(&error));
     let header = decode::Header::read(format, bytes).map_err(broken)?;
     let (width, height) = header.size();
     if PIXELS_MAX < u64::from(width) * u64::from(height) {
@@ -103,12 +103,18 @@ fn decoded(format: Format, bytes: &[u8]) -> Result<Ready<'_>, Refusal> {
     Ok(Ready { format, bytes: bytes.into(), size: picture.size() })
 }
 
-/// The decoder's own words, without what wraps them.
-fn reason(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
+/// What is wrong, in words of ours: a decoder's own are for whoever mends it, and may hold anything.
+fn reason(error: &ImageError) -> String {
+    let mut source = Some(error as &(dyn Error + 'static));
+    while let Some(cause) = source {
+        if let Some(unusable) = cause.downcast_ref::<decode::Unusable>() {
+            return unusable.to_string();
+        }
+        source = cause.source();
     }
-    let text = innermost.to_string();
-    text.lines().next().unwrap_or_default().chars().take(REASON_CHARS_MAX).collect()
+    match error {
+        ImageError::Limits(_) => "it takes too much memory".to_owned(),
+        ImageError::Unsupported(_) => "it is of a kind that is not read here".to_owned(),
+        _ => "its data is damaged or not all there".to_owned(),
+    }
 }

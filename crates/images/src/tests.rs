@@ -100,25 +100,57 @@ fn what_cannot_be_read_says_why() {
     check(
         &png(3, 2)[..40],
         expect![
-            "refused: it cannot be decoded as PNG (unexpected end of file); make it again or convert it to PNG"
+            "refused: it cannot be decoded as PNG (its data is damaged or not all there); make it again or convert it to PNG"
         ],
     );
     check(
         &jpeg(3, 2)[..40],
         expect![
-            "refused: it cannot be decoded as JPEG (I/O errors Not enough bytes, expected 1 but found 0); make it again or convert it to PNG"
+            "refused: it cannot be decoded as JPEG (its data is damaged or not all there); make it again or convert it to PNG"
         ],
     );
     check(
         &webp(3, 2)[..20],
         expect![
-            "refused: it cannot be decoded as WebP (failed to fill whole buffer); make it again or convert it to PNG"
+            "refused: it cannot be decoded as WebP (its data is damaged or not all there); make it again or convert it to PNG"
         ],
     );
     check(
         &gif(3, 2, 1)[..10],
         expect![
-            "refused: it cannot be decoded as GIF (Unexpected End of File); make it again or convert it to PNG"
+            "refused: it cannot be decoded as GIF (its data is damaged or not all there); make it again or convert it to PNG"
+        ],
+    );
+}
+
+/// What a decoder says of itself is not repeated.
+#[test]
+fn what_is_damaged_is_called_so() {
+    let mut wrong_sum = png(3, 2);
+    // Within the checksum of the header.
+    wrong_sum[30] ^= 0xff;
+    check(
+        &wrong_sum,
+        expect![
+            "refused: it cannot be decoded as PNG (its data is damaged or not all there); make it again or convert it to PNG"
+        ],
+    );
+    let mut wrong_data = png(3, 2);
+    let data = wrong_data.windows(4).position(|four| four == b"IDAT").unwrap();
+    wrong_data[data + 6] ^= 0xff;
+    check(
+        &wrong_data,
+        expect![
+            "refused: it cannot be decoded as PNG (its data is damaged or not all there); make it again or convert it to PNG"
+        ],
+    );
+    let mut tables = jpeg(3, 2);
+    let table = tables.windows(2).position(|pair| pair == [0xff, 0xc4]).unwrap();
+    tables[table + 5..table + 12].fill(0xff);
+    check(
+        &tables,
+        expect![
+            "refused: it cannot be decoded as JPEG (its data is damaged or not all there); make it again or convert it to PNG"
         ],
     );
 }
@@ -152,13 +184,13 @@ fn a_size_is_bounded_before_anything_is_decoded() {
     check(
         &png_claiming(8000, 5000),
         expect![
-            "refused: it cannot be decoded as PNG (Corrupt deflate stream. InsufficientInput); make it again or convert it to PNG"
+            "refused: it cannot be decoded as PNG (its data is damaged or not all there); make it again or convert it to PNG"
         ],
     );
     check(
         &png_claiming(u32::MAX / 2, u32::MAX / 2),
         expect![
-            "refused: it cannot be decoded as PNG (Memory limit exceeded); make it again or convert it to PNG"
+            "refused: it cannot be decoded as PNG (it takes too much memory); make it again or convert it to PNG"
         ],
     );
     let mut long = png(3, 2);

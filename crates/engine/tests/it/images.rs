@@ -126,7 +126,7 @@ fn what_a_tool_shows_is_looked_at_too() {
     expect![[r#"
         user: go
         assistant: call draw {}
-        result ok: [image left out: it cannot be decoded as PNG (unexpected end of file); make it again or convert it to PNG] [image by address] [image/png]
+        result ok: [image left out: it cannot be decoded as PNG (its data is damaged or not all there); make it again or convert it to PNG] [image by address] [image/png]
         assistant: done
         ["", "image/png 9x1568"]
     "#]].assert_eq(&shown);

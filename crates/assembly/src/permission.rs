@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use heeler_core::{Facts, Judgement, Mode, Policy, Reach, Rule, RuleEffect, Verdict};
+use heeler_core::{
+    Facts, HookEvent, Hooks as _, Judgement, Mode, Policy, Reach, Rule, RuleEffect, Verdict,
+};
+use heeler_hooks::CommandHooks;
 use heeler_sandbox::Launcher;
 use heeler_settings::{
-    Context, Files, KEYS, Keep, Key, KeyValue, Layer, Loaded, Setting, SettingsError, Source,
-    Trust, check_examples, rule_on_folder, salvage, save_rule,
+    Context, Files, HookSetting, KEYS, Keep, Key, KeyValue, Layer, Loaded, Setting, SettingsError,
+    Source, Trust, check_examples, rule_on_folder, salvage, save_rule,
 };
 use heeler_turn::verdict::judge;
 
@@ -15,7 +18,7 @@ use crate::confine::{Sandbox, is_wanted, protected_in, reach};
 use crate::denied::Walls;
 use crate::dotfiles::home_in;
 use crate::secret_places::secrets;
-use crate::setup::{bash, toolset};
+use crate::setup::{bash, hook_command, toolset};
 use crate::{Environment, SetupError, home_folder};
 
 /// The names of the tools, which rules speak of; `WebSearch` is there when somebody is set who
@@ -177,8 +180,30 @@ impl Permission {
         let (tool, facts) = place.facts(tool, argument).map_err(|why| refused(&why))?;
         let judgement = judge(&policy, &[], &tool, &facts);
         let judgement = with_closed(judgement, &policy, &tool, &facts);
-        Ok(Explained { judgement, mode: policy.mode, loaded })
+        let hooks = asked_about(&tool, &judgement.verdict, &loaded);
+        Ok(Explained { judgement, mode: policy.mode, hooks, loaded })
     }
+}
+
+/// The hooks that a call of this tool is told to: before it is judged, and where somebody would be asked.
+/// Each command once, as it would run.
+fn asked_about(tool: &str, verdict: &Verdict, loaded: &Loaded) -> Vec<HookSetting> {
+    let mut found: Vec<HookSetting> = Vec::new();
+    for event in [HookEvent::PreToolUse, HookEvent::PermissionRequest] {
+        if event == HookEvent::PermissionRequest && !matches!(verdict, Verdict::Ask { .. }) {
+            continue;
+        }
+        for hook in loaded.hooks.iter().filter(|hook| hook.event == event) {
+            let alone =
+                CommandHooks::new(Launcher::new(), Vec::new(), [hook_command(hook)], |_| None);
+            let is_same =
+                |other: &HookSetting| other.event == event && other.command == hook.command;
+            if alone.matches(event, tool) && !found.iter().any(is_same) {
+                found.push(hook.clone());
+            }
+        }
+    }
+    found
 }
 
 /// Says of what stays in the box which of the places that it names are closed there: it may run, and fails.
@@ -227,6 +252,8 @@ pub struct Explained {
     pub judgement: Judgement,
     /// The mode it was judged in.
     pub mode: Mode,
+    /// The hooks that are asked about it, which may decide otherwise.
+    pub hooks: Vec<HookSetting>,
     /// All that the files and flags say.
     pub loaded: Loaded,
 }

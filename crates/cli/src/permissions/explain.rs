@@ -2,11 +2,15 @@
 
 use anyhow::Result;
 use heeler_assembly::Explained;
-use heeler_core::Verdict;
+use heeler_core::{HookEvent, Verdict, truncate_chars};
+use heeler_settings::HookSetting;
 use serde::Serialize;
 
 use super::{Here, mode_name, warn};
 use crate::say::harmless;
+
+/// The most characters that are shown of a hook's command.
+const COMMAND_CHARS_MAX: usize = 120;
 
 /// Everything that is said of a call.
 #[derive(Serialize)]
@@ -20,13 +24,23 @@ struct Explanation {
     /// Whether what it starts stays in the box, when it runs.
     confined: bool,
     mode: String,
+    /// Those that are asked about it, and may decide otherwise.
+    hooks: Vec<Asked>,
+}
+
+/// A hook that is asked.
+#[derive(Serialize)]
+struct Asked {
+    event: &'static str,
+    command: String,
+    source: String,
 }
 
 /// What would become of the call, for a person or as JSON.
 pub(super) fn text(here: &Here, call: &str) -> Result<String> {
     let permission = here.permission.clone();
     let explained = permission.explain(&here.environment, &here.workspace, call)?;
-    let Explained { judgement, mode, loaded } = explained;
+    let Explained { judgement, mode, hooks, loaded } = explained;
     warn(&loaded);
     let (verdict, reason) = match judgement.verdict {
         Verdict::Allow { by } => ("allow", by),
@@ -40,6 +54,7 @@ pub(super) fn text(here: &Here, call: &str) -> Result<String> {
         reason,
         confined: judgement.confined,
         mode: mode_name(mode)?,
+        hooks: hooks.into_iter().map(Asked::of).collect(),
     };
     if here.json {
         return Ok(format!("{}\n", serde_json::to_string(&explanation)?));
@@ -56,6 +71,32 @@ impl Explanation {
         }
         text += &format!("mode: {mode}\n");
         let confined = if self.confined { "yes" } else { "no" };
-        text + &format!("confined: {confined}\n")
+        text += &format!("confined: {confined}\n");
+        let of = |event: HookEvent| {
+            let asked = self.hooks.iter().filter(move |asked| asked.event == event.name());
+            asked.map(Asked::for_people).collect::<Vec<_>>().join(", ")
+        };
+        for (event, when) in [
+            (HookEvent::PreToolUse, "before that these hooks are asked"),
+            (HookEvent::PermissionRequest, "before somebody is asked these hooks are"),
+        ] {
+            let asked = of(event);
+            if !asked.is_empty() {
+                text += &format!("{when}: {asked}\n");
+            }
+        }
+        text
+    }
+}
+
+impl Asked {
+    fn of(hook: HookSetting) -> Self {
+        Self { event: hook.event.name(), command: hook.command, source: hook.source }
+    }
+
+    /// In one line, whatever its command is.
+    fn for_people(&self) -> String {
+        let command = self.command.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!("`{}` ({})", truncate_chars(&command, COMMAND_CHARS_MAX), self.source)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures::StreamExt;
 use heeler_core::{
     BoxFuture, HookEnd, HookEvent, HookOutcome, HookRequest, HookVerdict, HookWatch, Hooks,
-    SessionId, truncate_chars,
+    SessionId,
 };
 use heeler_sandbox::Launcher;
 use tokio::sync::Semaphore;
@@ -16,6 +16,7 @@ use crate::answer::{self, Said, broken};
 use crate::compatible::{Added, added};
 use crate::condition::HookCondition;
 use crate::matcher::Matcher;
+use crate::name::name;
 use crate::process::{Ended, HOOK_TIMEOUT_MILLIS_DEFAULT, HOOK_TIMEOUT_MILLIS_MAX, Place};
 use crate::told::told;
 
@@ -23,8 +24,6 @@ use crate::told::told;
 const AT_ONCE_MAX: usize = 16;
 /// The most that nobody waits for, those that have not begun too.
 const BACKGROUND_MAX: usize = 256;
-/// The most characters of a command in its name.
-const NAME_CHARS_MAX: usize = 80;
 /// The variable that keeps Python from looking for modules where anybody may put one.
 const SAFE_PATH: &str = "PYTHONSAFEPATH";
 
@@ -286,12 +285,7 @@ fn ended(outcome: HookOutcome) -> (HookOutcome, HookEnd) {
 
 impl Hook {
     fn new(command: HookCommand) -> Self {
-        let line = command.command.split_whitespace().collect::<Vec<_>>().join(" ");
-        let name = truncate_chars(&line, NAME_CHARS_MAX);
-        let name = match command.source.as_str() {
-            "" => name.into_owned(),
-            source => format!("{name} ({source})"),
-        };
+        let name = name(&command.command, &command.source);
         let matcher = match is_of_calls(command.event) {
             true => Matcher::of_tools(&command.matcher),
             false => Matcher::read(&command.matcher),

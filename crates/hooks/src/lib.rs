@@ -13,6 +13,7 @@ mod command_hooks;
 mod compatible;
 mod condition;
 mod matcher;
+mod name;
 mod process;
 mod told;
 

@@ -127,6 +127,7 @@ mod tests {
         for line in [
             "python3 \"$CLAUDE_PROJECT_DIR\"/tools/check.py",
             "$HEELER_PROJECT_DIR/tools/check.py",
+            "exec python3 \"${CLAUDE_PROJECT_DIR}\"/tools/check.py",
             "python3 ${CLAUDE_PROJECT_DIR:-.}/tools/check.py>/dev/null",
             "sh -c 'cd x; exec \"./tools/check.py\"'",
             "$(git rev-parse --show-toplevel)/tools/check.py",
@@ -134,7 +135,11 @@ mod tests {
             check("", &[line], &["space/tools"]);
         }
         // What is in such a word may be a line itself.
-        for line in ["sh \"$HEELER_PROJECT_DIR/tools/my one.sh\"", "tools/my\\ one.sh"] {
+        for line in [
+            "sh \"$HEELER_PROJECT_DIR/tools/my one.sh\"",
+            "tools/my\\ one.sh",
+            "exec sh \"${CLAUDE_PROJECT_DIR}\"'/tools/my one.sh'",
+        ] {
             check("", &[line], &["space/one.sh", "space/tools", "space/tools/my"]);
         }
     }

@@ -4,7 +4,7 @@ use heeler_core::{HookEvent, Rule, RuleEffect};
 use regex::RegexBuilder;
 
 use super::fields::{Fields, list, unknown_name, wrong};
-use super::{HookRule, HookSetting, Reading, exec_form, rule};
+use super::{Reading, exec_form, rule};
 use crate::SettingsError;
 use crate::document::{Node, Value};
 
@@ -29,6 +29,36 @@ pub const HOOKS_MAX: usize = 256;
 const MATCHER_BYTES_MAX: usize = 1024;
 /// The room that the pattern of a matcher may take: names of tools need a hundredth of it.
 const MATCHER_ROOM_BYTES_MAX: usize = 64 * 1024;
+
+/// A command that runs by itself when something happens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookSetting {
+    /// When it runs.
+    pub event: HookEvent,
+    /// Which tools or kinds it is about, as it was written; empty is all of them.
+    pub matcher: String,
+    /// The command line.
+    pub command: String,
+    /// How long it may take; `None` for the default.
+    pub timeout_seconds: Option<u32>,
+    /// Which calls it is about beyond its matcher, as a rule.
+    pub only: Option<HookRule>,
+    /// Whether nobody waits for it, and so nothing hangs on what it says.
+    pub in_background: bool,
+    /// Why it cannot be run as it was meant; what it guards is denied.
+    pub broken: Option<String>,
+    /// The file and its line.
+    pub source: String,
+}
+
+/// A rule that says which calls a hook is about, in its readings; none where it cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HookRule {
+    /// As one that denies: the hook runs at what it would deny; without any, at all calls.
+    pub denying: Vec<Rule>,
+    /// As one that allows: the hook may allow what it would allow; without any, nothing.
+    pub allowing: Vec<Rule>,
+}
 
 impl Reading<'_> {
     pub(super) fn hooks(&mut self, node: &Node) -> Result<(), SettingsError> {

@@ -13,7 +13,7 @@ mod sandbox;
 mod tests;
 mod web;
 
-pub use hooks::{HOOK_TIMEOUT_SECONDS_MAX, HOOKS_MAX};
+pub use hooks::{HOOK_TIMEOUT_SECONDS_MAX, HOOKS_MAX, HookRule, HookSetting};
 pub use models::{FALLBACKS_MAX, ModelSetting};
 pub use permissions::{REPOSITORY_RULES_BYTES_MAX, REPOSITORY_RULES_MAX, RULES_MAX};
 pub(crate) use rule::idle;
@@ -23,7 +23,7 @@ pub use web::{SearchSetting, WEB_HOSTS_MAX};
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use heeler_core::{HookEvent, Mode, Rule};
+use heeler_core::{Mode, Rule};
 
 use crate::SettingsError;
 use crate::document::{self, Node, Value};
@@ -51,36 +51,6 @@ pub struct Note {
     pub source: String,
     /// What is to be known.
     pub text: String,
-}
-
-/// A command that runs by itself when something happens.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HookSetting {
-    /// When it runs.
-    pub event: HookEvent,
-    /// Which tools or kinds it is about, as it was written; empty is all of them.
-    pub matcher: String,
-    /// The command line.
-    pub command: String,
-    /// How long it may take; `None` for the default.
-    pub timeout_seconds: Option<u32>,
-    /// Which calls it is about beyond its matcher, as a rule.
-    pub only: Option<HookRule>,
-    /// Whether nobody waits for it, and so nothing hangs on what it says.
-    pub in_background: bool,
-    /// Why it cannot be run as it was meant; what it guards is denied.
-    pub broken: Option<String>,
-    /// The file and its line.
-    pub source: String,
-}
-
-/// A rule that says which calls a hook is about, in its readings; none where it cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct HookRule {
-    /// As one that denies: the hook runs at what it would deny; without any, at all calls.
-    pub denying: Vec<Rule>,
-    /// As one that allows: the hook may allow what it would allow; without any, nothing.
-    pub allowing: Vec<Rule>,
 }
 
 /// How commands are confined, the widest first.

@@ -71,7 +71,7 @@ pub(crate) async fn show(
         continued: continued()?,
         prompt: None,
     };
-    let (session, shown) = run_window(session, window).await;
+    let (session, shown, _) = run_window(session, window).await;
     let exit = shutdown.exit(shown)?;
     let id = session.id().clone();
     let has_ended = tokio::select! {

@@ -48,6 +48,7 @@ pub const COMMANDS: &[SlashCommand] = &[
     command("cost", "", "what this session used and cost"),
     command("permissions", "", "what may run here, and which rule says so"),
     command("tools", "", "what the model can call"),
+    command("background", "[stop N]", "what runs in the background; or end one of it"),
     command("sessions", "", "choose among the stored sessions"),
     command("resume", "[ID]", "go on with a stored session, by its id or name"),
     command("rename", "NAME", "name this session"),
@@ -63,6 +64,13 @@ pub const COMMANDS: &[SlashCommand] = &[
     command("quit", "", "leave (Ctrl-D)"),
 ];
 
+/// Those of which a guest can use a part.
+const GUEST_COMMANDS: &[SlashCommand] = &[
+    command("model", "", "which models can be asked"),
+    command("mode", "", "what runs without asking"),
+    command("background", "", "what runs in the background"),
+];
+
 /// What is less like a command than that is not taken for a slip of one.
 const LIKENESS_MIN: f64 = 0.6;
 
@@ -76,6 +84,12 @@ const KEYS: &str = "\
 Enter sends · Alt-Enter or Ctrl-J: a new line · @: files · /: commands · Ctrl-R: history
 Esc or Ctrl-C stops the turn · Ctrl-C twice or Ctrl-D leaves · Up takes back what waits
 Shift-Tab: mode · Ctrl-T: whole transcript · Ctrl-G: editor · Ctrl-V: copied image · Ctrl-L: draw anew · Ctrl-Z: suspend";
+
+/// Those of a guest: the mode is its owner's, and so is the turn but for Esc.
+const GUEST_KEYS: &str = "\
+Enter sends · Alt-Enter or Ctrl-J: a new line · @: files · /: commands · Ctrl-R: history
+Esc stops the turn · Ctrl-C twice or Ctrl-D leaves · Up takes back what waits
+Ctrl-T: whole transcript · Ctrl-G: editor · Ctrl-V: copied image · Ctrl-L: draw anew · Ctrl-Z: suspend";
 
 /// What `/init` asks for.
 const INIT: &str = "\
@@ -137,13 +151,13 @@ impl App {
         if matches!(
             name,
             "help" | "diff" | "context" | "cost" | "permissions" | "tools" | "doctor" | "bug"
-        ) || (matches!(name, "model" | "mode") && argument.is_empty())
+        ) || (matches!(name, "model" | "mode" | "background") && argument.is_empty())
         {
             self.transcript.note(Note::quiet(format!("/{name}")));
         }
         match name {
             "help" => {
-                self.transcript.note(Note::table(help()));
+                self.transcript.note(Note::table(help(self.is_guest)));
                 Vec::new()
             }
             "model" if argument.is_empty() => vec![Action::Tell(Topic::Models)],
@@ -159,6 +173,7 @@ impl App {
             "doctor" => vec![Action::Tell(Topic::Doctor)],
             "diff" => vec![Action::Tell(Topic::Difference)],
             "bug" => vec![Action::Tell(Topic::Bug(argument.to_owned()))],
+            "background" => self.background_command(argument, now),
             "init" => self.say(Draft::from(INIT).into(), now),
             "resume" if !argument.is_empty() => vec![Action::OpenMeant(argument.to_owned())],
             "sessions" | "resume" => vec![Action::List],
@@ -177,7 +192,7 @@ impl App {
             "theme" => vec![Action::Theme(argument.to_owned())],
             "quit" => self.leave(),
             _ => {
-                let meant = meant(name).map(|it| format!("did you mean /{it}? "));
+                let meant = meant(name, self.is_guest).map(|it| format!("did you mean /{it}? "));
                 let meant = meant.unwrap_or_default();
                 self.refuse(&format!("there is no command /{name}; {meant}/help lists them"))
             }
@@ -195,7 +210,11 @@ impl App {
     fn mode_command(&mut self, argument: &str) -> Vec<Action> {
         if argument.is_empty() {
             let mode = self.settings.policy.mode;
-            self.transcript.note(Note::plain(format!("the mode is {mode}; Shift-Tab changes it")));
+            let by = match self.is_guest {
+                true => "it is changed where this session is open (Shift-Tab there)",
+                false => "Shift-Tab changes it",
+            };
+            self.transcript.note(Note::plain(format!("the mode is {mode}; {by}")));
             return Vec::new();
         }
         let mode = argument.parse::<Mode>().or_else(|_| argument.to_ascii_lowercase().parse());
@@ -244,25 +263,25 @@ impl App {
 }
 
 /// The command that is most like this name, if one is like it.
-fn meant(name: &str) -> Option<&'static str> {
+fn meant(name: &str, is_guest: bool) -> Option<&'static str> {
     match name {
-        "rewind" | "undo" => return Some("fork N"),
+        "rewind" | "undo" if !is_guest => return Some("fork N"),
         "status" => return Some("context"),
         _ => {}
     }
-    let like = |command: &SlashCommand| {
+    let like = |command: SlashCommand| {
         (strsim::normalized_damerau_levenshtein(name, command.name), command.name)
     };
     // Of two that are as like, the one that the help has first.
     let (likeness, name) =
-        COMMANDS.iter().rev().map(like).max_by(|one, other| one.0.total_cmp(&other.0))?;
+        commands(is_guest).rev().map(like).max_by(|one, other| one.0.total_cmp(&other.0))?;
     (likeness >= LIKENESS_MIN).then_some(name)
 }
 
 /// Whether only who has the session open can do that.
 fn is_owners(name: &str, argument: &str) -> bool {
     match name {
-        "model" | "mode" => !argument.is_empty(),
+        "model" | "mode" | "background" => !argument.is_empty(),
         "plan" | "clear" | "diff" | "permissions" | "sessions" | "resume" | "fork" | "bug" => true,
         _ => false,
     }
@@ -287,15 +306,29 @@ fn is_command(line: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }
 
+/// The commands that can be used: a guest is offered none that are its owner's alone.
+pub(super) fn commands(is_guest: bool) -> impl DoubleEndedIterator<Item = SlashCommand> {
+    let offered = move |command: &SlashCommand| match GUEST_COMMANDS
+        .iter()
+        .find(|guest| is_guest && guest.name == command.name)
+    {
+        _ if is_guest && is_owners(command.name, "") => None,
+        Some(guest) => Some(*guest),
+        None => Some(*command),
+    };
+    COMMANDS.iter().filter_map(offered)
+}
+
 /// What there is, and which keys.
-fn help() -> Vec<TableRow> {
-    let row = |command: &SlashCommand| {
+fn help(is_guest: bool) -> Vec<TableRow> {
+    let row = |command: SlashCommand| {
         let usage = match command.argument {
             "" => format!("/{}", command.name),
             argument => format!("/{} {argument}", command.name),
         };
         TableRow::new(usage, command.about)
     };
-    let keys = KEYS.lines().map(TableRow::line);
-    COMMANDS.iter().map(row).chain([TableRow::default()]).chain(keys).collect()
+    let keys = if is_guest { GUEST_KEYS } else { KEYS };
+    let keys = keys.lines().map(TableRow::line);
+    commands(is_guest).map(row).chain([TableRow::default()]).chain(keys).collect()
 }

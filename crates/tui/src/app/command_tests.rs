@@ -377,3 +377,93 @@ fn a_guest_stops_by_escape_leaves_what_runs_and_changes_nothing_of_the_owners() 
         "#]],
     );
 }
+
+/// What a guest cannot do is not offered to one, nor meant by a slip.
+#[test]
+fn a_guest_is_offered_what_a_guest_can_do() {
+    let mut play = Play::guest(100, 60);
+    play.shows();
+    play.scrollback.clear();
+    check(
+        play.types("/help<CR>/mode<CR>/cler<CR>"),
+        expect![[r#"
+
+        · /help
+
+        /help                  keys and commands
+        /model                 which models can be asked
+        /mode                  what runs without asking
+        /compact [FOCUS|undo]  a summary for the beginning, looking at FOCUS; or take it back
+        /init                  have an AGENTS.md written from the project
+        /context               what fills the context
+        /cost                  what this session used and cost
+        /tools                 what the model can call
+        /background            what runs in the background
+        /rename NAME           name this session
+        /export [FILE]         write this session to a file: .html, .md or .jsonl
+        /theme [NAME]          how it looks: dark, light, plain, or a file of yours
+        /doctor                what this machine can do, and what is missing
+        /quit                  leave (Ctrl-D)
+
+        Enter sends · Alt-Enter or Ctrl-J: a new line · @: files · /: commands · Ctrl-R: history
+        Esc stops the turn · Ctrl-C twice or Ctrl-D leaves · Up takes back what waits
+        Ctrl-T: whole transcript · Ctrl-G: editor · Ctrl-V: copied image · Ctrl-L: draw anew · Ctrl-Z:
+        suspend
+
+        · /mode
+
+        the mode is ask; it is changed where this session is open (Shift-Tab there)
+
+        ! there is no command /cler; /help lists them
+        ────
+
+        > ▏
+        attached · claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+    check(
+        play.types("/"),
+        expect![[r#"
+
+        · /help
+
+        /help                  keys and commands
+        /model                 which models can be asked
+        /mode                  what runs without asking
+        /compact [FOCUS|undo]  a summary for the beginning, looking at FOCUS; or take it back
+        /init                  have an AGENTS.md written from the project
+        /context               what fills the context
+        /cost                  what this session used and cost
+        /tools                 what the model can call
+        /background            what runs in the background
+        /rename NAME           name this session
+        /export [FILE]         write this session to a file: .html, .md or .jsonl
+        /theme [NAME]          how it looks: dark, light, plain, or a file of yours
+        /doctor                what this machine can do, and what is missing
+        /quit                  leave (Ctrl-D)
+
+        Enter sends · Alt-Enter or Ctrl-J: a new line · @: files · /: commands · Ctrl-R: history
+        Esc stops the turn · Ctrl-C twice or Ctrl-D leaves · Up takes back what waits
+        Ctrl-T: whole transcript · Ctrl-G: editor · Ctrl-V: copied image · Ctrl-L: draw anew · Ctrl-Z:
+        suspend
+
+        · /mode
+
+        the mode is ask; it is changed where this session is open (Shift-Tab there)
+
+        ! there is no command /cler; /help lists them
+        ────
+
+        > /▏
+        > /help                  keys and commands
+          /model                 which models can be asked
+          /mode                  what runs without asking
+          /compact [FOCUS|undo]  a summary for the beginning, looking at FOCUS; or take it back
+          /init                  have an AGENTS.md written from the project
+          /context               what fills the context
+          /cost                  what this session used and cost
+          /tools                 what the model can call
+        attached · claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+}

@@ -64,6 +64,7 @@ fn of_a_page_what_changed_is_made_anew_and_nothing_else() {
 #[test]
 fn who_looks_back_can_suspend() {
     let (mut play, _) = long(2);
+    play.asks();
     assert_eq!(play.types("<C-z>").asks(), "Suspend\n");
     assert!(play.shows().contains("q: back"), "{}", play.shows());
     assert_eq!(play.types("/z<C-z>").asks(), "Suspend\n");

@@ -31,6 +31,9 @@ mod unfinished;
 mod values;
 #[cfg(test)]
 mod widths;
+mod works;
+#[cfg(test)]
+mod works_tests;
 
 use std::sync::Arc;
 
@@ -43,6 +46,7 @@ use crate::text::Highlight;
 use crate::theme::{Signs, Theme};
 use crate::transcript::{Note, Transcript};
 use bell::Bell;
+use command::commands;
 pub use command::{COMMANDS, SlashCommand};
 use guard::Guard;
 use over::Over;
@@ -53,6 +57,7 @@ use prompt::{CutOff, Prompts};
 use say::{Begins, Other, Queued};
 use status::Status;
 pub use values::{Action, Happened, Opened, Topic};
+use works::Works;
 
 /// The window.
 pub struct App {
@@ -81,6 +86,8 @@ pub struct App {
     queued: Vec<Queued>,
     /// Those of others.
     others: Vec<Other>,
+    /// What goes on in the background.
+    works: Works,
     /// Counts the inputs that were queued, for their ids.
     n_queued: u64,
     session: SessionId,
@@ -173,6 +180,7 @@ impl App {
             is_turn_new: false,
             queued: Vec::new(),
             others: Vec::new(),
+            works: Works::default(),
             n_queued: 0,
             session: opened.id.clone(),
             is_begun: false,
@@ -192,7 +200,7 @@ impl App {
             sought: None,
             knows_no_shell: false,
         };
-        app.composer.set_commands(COMMANDS.iter().map(SlashCommand::offered).collect());
+        app.composer.set_commands(commands(app.is_guest).map(|it| it.offered()).collect());
         app.open(opened, now);
         app.guard.shows(app.prompts.shown(), false, now);
         app
@@ -268,6 +276,10 @@ impl App {
                 self.know_waiting(waiting);
                 Vec::new()
             }
+            Happened::Background(works) => {
+                self.know_works(works, now);
+                Vec::new()
+            }
             Happened::Sessions(rows) => {
                 self.picker = Some(Picker::of_sessions(rows, &self.session));
                 self.glance()
@@ -292,7 +304,8 @@ impl App {
                 self.open(*opened, now);
                 // Lines that are read aloud go on below the others.
                 let scrolls = is_other && !self.is_plain;
-                scrolls.then_some(Action::ScrollOut).into_iter().collect()
+                let scrolls = scrolls.then_some(Action::ScrollOut);
+                scrolls.into_iter().chain([Action::AskBackground]).collect()
             }
             Happened::Edited(text) => {
                 self.edited(text);

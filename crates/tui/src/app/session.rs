@@ -12,12 +12,14 @@ const GUEST: &str = "attached: the session runs elsewhere. Esc stops its turn; C
 
 impl App {
     pub(super) fn open(&mut self, opened: Opened, now: Timestamp) {
-        if opened.id == self.session && self.is_begun {
+        let is_other = opened.id != self.session;
+        if !is_other && self.is_begun {
             let text = format!("{} answers from here on", opened.settings.model.name);
             self.transcript.note(Note::quiet(text));
         } else {
             self.transcript = Transcript::of_view(&opened.view, !opened.is_unfinished, now);
         }
+        self.leave_works(is_other);
         if let Some(origin) = &opened.new_fork {
             self.transcript.note(Note::quiet(format!("forked from {origin}")));
         }
@@ -33,6 +35,9 @@ impl App {
         self.is_turn_new = false;
         self.take_untaken_back();
         self.wait_now(&opened.view.steering);
+        if !self.is_guest {
+            self.find_waiting();
+        }
         self.know_waiting(opened.waiting.clone());
         self.picker = None;
         self.pager = None;
@@ -55,6 +60,12 @@ impl App {
         self.transcript.see(seen, now);
         self.status.see(seen, now);
         self.failure = failure(seen);
+        let mut actions: Vec<Action> = self.see_works(seen, now).into_iter().collect();
+        actions.extend(self.see_session(seen, now));
+        actions
+    }
+
+    fn see_session(&mut self, seen: &Seen, now: Timestamp) -> Vec<Action> {
         if self.is_unfinished && matches!(seen, Seen::Event(envelope) if runs(&envelope.event)) {
             // Somebody at another terminal goes on with it.
             self.is_unfinished = false;

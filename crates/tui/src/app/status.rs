@@ -32,6 +32,8 @@ pub(super) struct Status {
     answered: Option<Timestamp>,
     /// What that used.
     last: Option<Usage>,
+    /// How much goes on in the background.
+    n_works: usize,
 }
 
 impl Status {
@@ -45,6 +47,7 @@ impl Status {
             cost: Cost::default(),
             answered: None,
             last: None,
+            n_works: 0,
         }
     }
 
@@ -92,6 +95,10 @@ impl Status {
         }
     }
 
+    pub(super) fn count_works(&mut self, n: usize) {
+        self.n_works = n;
+    }
+
     /// When the line changes by itself.
     pub(super) fn wakes_at(&self, now: Timestamp) -> Option<Timestamp> {
         let left = CACHE_MILLIS.checked_sub(now.since(self.answered?))?;
@@ -111,6 +118,10 @@ impl Status {
             keys.map(|keys| Span::styled(keys, theme.accent)).into_iter().collect();
         if self.facts.is_guest {
             parts.push(Span::styled("attached", theme.accent));
+        }
+        if self.n_works > 0 {
+            let text = format!("{} in the background", self.n_works);
+            parts.push(Span::styled(text, theme.accent));
         }
         parts.extend(self.facts.status.iter().filter_map(|field| self.field(*field, mode, look)));
         let mut spans = Vec::new();

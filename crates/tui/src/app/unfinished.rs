@@ -244,10 +244,10 @@ fn after_what_was_missed_it_is_known_whether_a_turn_runs() {
     let mut play = Play::unfinished(60, 20, Vec::new());
     play.happens(resync(&[begins()]));
     assert!(!play.shows().contains("working"));
-    assert_eq!(asks(play.types("<CR>")), "Resume");
+    assert_eq!(asks(play.types("<CR>")), "AskBackground Resume");
     let mut play = Play::unfinished(60, 20, Vec::new());
     play.happens(resync(&[begins(), finishes(TurnOutcome::Done)]));
-    assert_eq!(asks(play.types("<CR>")), "");
+    assert_eq!(asks(play.types("<CR>")), "AskBackground");
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! What happens to the window, and what it asks for.
 
 use heeler_core::{
-    Decision, ForkOrigin, PermissionId, Question, SessionId, SessionName, Settings, SteeringId,
-    TurnOutcome, Usage, View,
+    CallId, Decision, ForkOrigin, PermissionId, Question, SessionId, SessionName, Settings,
+    SteeringId, TurnOutcome, Usage, View,
 };
-use heeler_engine::Seen;
+use heeler_engine::{BackgroundWork, Seen};
 
 use crate::composer::{Draft, FoundFiles, Submission};
 use crate::host::{Glance, SessionRow, Told};
@@ -36,6 +36,8 @@ pub enum Happened {
     Steered(SteeringId, Result<bool, String>),
     /// What the inputs say that wait.
     Waiting(Vec<(SteeringId, String)>),
+    /// What goes on in the background.
+    Background(Vec<BackgroundWork>),
     /// Whether an input was taken back before it was delivered.
     TakenBack(SteeringId, bool),
     /// The stored sessions, for the picker.
@@ -88,6 +90,10 @@ pub enum Action {
     Steer(SteeringId, Box<Submission>),
     /// Ask what those inputs say that wait.
     AskWaiting,
+    /// Ask what goes on in the background.
+    AskBackground,
+    /// End what this call left running there.
+    StopBackground(CallId),
     /// Take it back.
     TakeBack(SteeringId),
     /// Finish the turn an earlier process left.

@@ -5,6 +5,7 @@ mod layout;
 mod perform;
 mod switch;
 mod wait;
+mod works;
 
 use std::collections::HashMap;
 use std::io;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 use crossterm::event::{Event as TerminalEvent, EventStream, KeyEvent};
 use futures::stream::FuturesUnordered;
-use heeler_core::{BoxFuture, Clock, Timestamp};
+use heeler_core::{BoxFuture, Clock, Settings, Timestamp};
 use heeler_engine::{Cursor, Seen, Session};
 use tokio::sync::{Notify, mpsc, oneshot};
 
@@ -78,13 +79,18 @@ pub struct Window {
 }
 
 /// Shows a session until the person leaves; gives the session that was shown last, still open, also
-/// with an error: that the terminal cannot be read or written any more, or the session broke off.
-pub async fn run(mut session: Session, window: Window) -> (Session, io::Result<()>) {
-    let shown = show(&mut session, window).await;
-    (session, shown)
+/// with an error: that the terminal cannot be read or written any more, or the session broke off. The
+/// words name what runs in its background, and ends when it is closed.
+pub async fn run(
+    mut session: Session,
+    window: Window,
+) -> (Session, io::Result<()>, Option<String>) {
+    let mut ends = None;
+    let shown = show(&mut session, window, &mut ends).await;
+    (session, shown, ends)
 }
 
-async fn show(session: &mut Session, window: Window) -> io::Result<()> {
+async fn show(session: &mut Session, window: Window, ends: &mut Option<String>) -> io::Result<()> {
     let Window {
         host,
         facts,
@@ -143,6 +149,7 @@ async fn show(session: &mut Session, window: Window) -> io::Result<()> {
     };
     let sources = Sources { questions, shutdown, continued, found, colored };
     let shown = running.show(sources, prompt, asks_background).await;
+    *ends = running.ends_with_it().await;
     *session = running.session;
     shown
 }
@@ -192,6 +199,8 @@ enum Done {
     /// A model of this name can be asked.
     Named(String),
     Switched(Session),
+    /// A session that runs elsewhere has these settings now.
+    Set(Box<Settings>),
     /// There is no other session to show, and why.
     Stayed(String),
     /// The session is closed and cannot be opened again, and why.
@@ -240,6 +249,7 @@ impl Running {
         prompt: Option<String>,
         asks_background: bool,
     ) -> io::Result<()> {
+        self.task(works::list(self.session.clone()));
         if let Some(prompt) = prompt {
             let given = Draft::from(&*prompt).into();
             self.happen(Happened::Given(Box::new(given))).await?;
@@ -346,6 +356,7 @@ impl Running {
             }
             Woken::Found(found) => return self.happen(Happened::Found(found)).await,
             Woken::TurnEnded(Some(said)) => return self.happen(said).await,
+            Woken::Done(Done::Set(settings)) => self.app.set(&settings),
             Woken::Done(Done::Nothing) | Woken::TurnEnded(None) => {}
             Woken::Done(Done::Happened(what)) => return self.happen(*what).await,
             Woken::Done(Done::Named(model)) => return self.reopen(model).await,
@@ -363,6 +374,9 @@ impl Running {
         let mut next = Some(seen);
         for _ in 0..EVENTS_AT_ONCE_MAX {
             let Some(seen) = next.take() else { break };
+            if self.is_guest && switch::may_change_settings(&seen) {
+                self.task(switch::settings(self.session.clone()));
+            }
             if self.happen(Happened::Seen(seen)).await? == Flow::Ends {
                 return Ok(Flow::Ends);
             }

@@ -10,7 +10,7 @@ use heeler_engine::{DecideError, Session};
 
 use super::background::{self, Heard};
 use super::switch::waiting;
-use super::{Done, Flow, Running};
+use super::{Done, Flow, Running, works};
 use crate::app::{Action, Happened};
 use crate::composer::{Draft, FileFinder, Kept, Submission};
 use crate::host::{Changed, Edited, Told};
@@ -48,6 +48,8 @@ impl Running {
                     Done::happened(Happened::Waiting(waiting(&state)))
                 })
             }),
+            Action::AskBackground => self.task(works::list(session)),
+            Action::StopBackground(call) => self.task(works::stop(session, call)),
             Action::TakeBack(id) => self.task(async move {
                 let was_queued = session.take_back(id.clone()).await.unwrap_or_default();
                 Done::Happened(Box::new(Happened::TakenBack(id, was_queued)))

@@ -16,6 +16,7 @@ mod sessions;
 mod sizes;
 mod stored;
 mod words;
+mod works;
 
 use glass::Glass;
 

@@ -11,17 +11,19 @@ use heeler_core::{
     AgentPath, BoxFuture, Entry, Envelope, Event, InputOrigin, Question, Seq, SessionHeader,
     SessionId, StoreError,
 };
-use heeler_engine::{Command, DecideError, Distant, Session, TurnEnd};
+use heeler_engine::{Command, Distant, Session};
 use heeler_store::{FileStore, Follow};
 use heeler_turn::State;
 use heeler_turn::state::Announcer;
-use tokio::io::AsyncWriteExt as _;
+use rustix::process::Pid;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::again::Place;
 use crate::door::enter;
 use crate::lines::{Lines, push};
-use crate::wire::{Asked, OwnerKind, Reply, Request, Said, VERSION, Wish};
+use crate::wire::{Asked, OwnerKind, Request, Said, VERSION, Wish};
+use crate::wishes::{Waiter, answer, written};
 
 /// How long an owner may take for its first line; one that is suspended takes for ever.
 const HELLO_WITHIN: Duration = Duration::from_secs(10);
@@ -63,7 +65,8 @@ pub enum AttachError {
 pub struct Attached {
     /// What the owner's session is, and does: steering, decisions, stopping, turns, names and
     /// compactions go to the owner; everything else is answered as by a closed session. It ends when
-    /// the owner's does. Closing it leaves the owner's as it is.
+    /// the owner's does, unless a window opens that again at once, as for another model. Closing it
+    /// leaves the owner's as it is.
     pub session: Session,
     /// What is fixed of it.
     pub header: SessionHeader,
@@ -97,7 +100,7 @@ pub async fn attach(store: &FileStore, id: &SessionId) -> Result<Attached, Attac
         Ok(Err(Unwelcome::Other(error))) => return Err(error),
         Err(_) => return Err(AttachError::Silent(id.clone())),
     };
-    let Hello { owner, seq, draft, is_left, .. } = hello;
+    let Hello { owner, process, seq, draft, is_left, .. } = hello;
     let mut state = State::new();
     follow.read_to(seq, |entry| state.apply(&entry))?;
     let mut view = state.view();
@@ -106,14 +109,13 @@ pub async fn attach(store: &FileStore, id: &SessionId) -> Result<Attached, Attac
     }
     let (session, distant) = Distant::new(id.clone(), view);
     let (asks, questions) = mpsc::channel(QUESTIONS_MAX);
-    let (wishes, wished) = mpsc::unbounded_channel();
     let header = follow.header().clone();
-    tokio::spawn(write_all(write, wished));
     let mirror = Mirror {
+        place: Place { store: store.clone(), id: id.clone(), owner, process },
         distant,
         state,
         follow,
-        wishes,
+        wishes: written(write),
         asks,
         number: 0,
         waiters: HashMap::new(),
@@ -127,8 +129,10 @@ pub async fn attach(store: &FileStore, id: &SessionId) -> Result<Attached, Attac
 /// The owner's first line.
 pub(crate) struct Hello {
     pub(crate) owner: OwnerKind,
-    seq: Seq,
-    draft: String,
+    /// The owner's process, where the system tells.
+    pub(crate) process: Option<Pid>,
+    pub(crate) seq: Seq,
+    pub(crate) draft: String,
     pub(crate) waiting: usize,
     is_left: bool,
 }
@@ -162,11 +166,12 @@ pub(crate) async fn greet(
         _ => AttachError::Io(id.clone(), error),
     };
     let stream = enter(&store.door_path(id)).await.map_err(refused)?;
+    let process = stream.peer_cred().ok().and_then(|peer| Pid::from_raw(peer.pid()?));
     let (read, write) = stream.into_split();
     let mut lines = Lines::new(read);
     match lines.next().await {
         Ok(Some(Said::Hello { version: VERSION, owner, seq, draft, waiting, is_left })) => {
-            Ok((Hello { owner, seq, draft, waiting, is_left }, lines, write))
+            Ok((Hello { owner, process, seq, draft, waiting, is_left }, lines, write))
         }
         Ok(Some(Said::Full { owner, waiting })) => Err(Unwelcome::Full { owner, waiting }),
         Ok(Some(_)) => Err(AttachError::Version(id.clone()).into()),
@@ -179,31 +184,21 @@ pub(crate) async fn greet(
     }
 }
 
-/// Writes beside the reading, so that both sides cannot wait for each other to read.
-async fn write_all(mut write: OwnedWriteHalf, mut wished: mpsc::UnboundedReceiver<Vec<u8>>) {
-    while let Some(line) = wished.recv().await {
-        // The end of the owner is told by what is read.
-        if write.write_all(&line).await.is_err() {
-            return;
-        }
-    }
-}
-
-/// Whom the reply to a wish goes to.
-enum Waiter {
-    Nobody,
-    Done(oneshot::Sender<()>),
-    Was(oneshot::Sender<bool>),
-    Ended(oneshot::Sender<TurnEnd>),
-    Decided(heeler_core::PermissionId, oneshot::Sender<Result<(), DecideError>>),
+/// Who ended it.
+enum Left {
+    /// Whoever watches here.
+    Here,
+    /// The owner, with no turn running, and this model; or in the middle of one.
+    There(Option<String>),
 }
 
 /// What is true of the owner's session, kept true.
-struct Mirror {
-    distant: Distant,
-    state: State,
+pub(crate) struct Mirror {
+    pub(crate) place: Place,
+    pub(crate) distant: Distant,
+    pub(crate) state: State,
     follow: Follow,
-    wishes: mpsc::UnboundedSender<Vec<u8>>,
+    pub(crate) wishes: mpsc::UnboundedSender<Vec<u8>>,
     asks: mpsc::Sender<GuestQuestion>,
     /// Counts the wishes.
     number: u64,
@@ -216,41 +211,61 @@ struct Mirror {
 }
 
 impl Mirror {
-    /// Runs until the owner's session has ended, or nobody watches here any more.
+    /// Runs until the owner's session has ended for good, or nobody watches here any more.
     async fn run(mut self, mut lines: Lines<OwnedReadHalf>) {
         loop {
+            let followed = match self.follow(&mut lines).await {
+                Ok(Left::Here) => return,
+                Ok(Left::There(idle)) => self.enter_again(idle).await,
+                Err(error) => Err(error),
+            };
+            match followed {
+                Ok(Some(again)) => lines = again,
+                Ok(None) => return,
+                Err(error) => return self.complain(&error),
+            }
+        }
+    }
+
+    /// Keeps it true until one of the two leaves.
+    async fn follow(&mut self, lines: &mut Lines<OwnedReadHalf>) -> Result<Left, StoreError> {
+        loop {
             let has_room = self.waiters.len() < WISHES_MAX;
-            let followed = tokio::select! {
+            tokio::select! {
+                biased;
+                // An owner that has left is asked for nothing more: another may come.
                 said = lines.next::<Said>() => match said {
-                    Ok(Some(said)) => self.hear(said),
+                    Ok(Some(said)) => self.hear(said)?,
                     // However it ended: what it wrote is there to be read.
                     Ok(None) | Err(_) => break,
                 },
                 command = self.distant.command(), if has_room => match command {
-                    None => return,
+                    None => return Ok(Left::Here),
                     Some(Command::Close { done }) => {
                         let _ = done.send(());
-                        return;
+                        return Ok(Left::Here);
                     }
-                    Some(command) => {
-                        self.take(command);
-                        Ok(())
-                    }
+                    Some(command) => self.take(command),
                 },
                 Some(answer) = self.answers.next() => {
                     if let Ok(Some(wish)) = answer {
                         self.wish(wish, Waiter::Nobody);
                     }
-                    Ok(())
                 }
-            };
-            if let Err(error) = followed {
-                return self.complain(&error);
             }
         }
-        if let Err(error) = self.read_to(Seq::MAX) {
-            self.complain(&error);
-        }
+        // As its owner left it: who opens it again may have written by now.
+        let idle = self.state.turn.is_none().then(|| self.state.settings.model.name.clone());
+        self.read_to(Seq::MAX)?;
+        self.forget();
+        Ok(Left::There(idle))
+    }
+
+    /// Nobody answers what was wished or is asked any more.
+    fn forget(&mut self) {
+        self.waiters.clear();
+        self.asked.clear();
+        self.answers.clear();
     }
 
     fn complain(&self, error: &StoreError) {
@@ -287,7 +302,7 @@ impl Mirror {
     }
 
     /// Reads the journal up to a record, and tells what its records tell.
-    fn read_to(&mut self, seq: Seq) -> Result<(), StoreError> {
+    pub(crate) fn read_to(&mut self, seq: Seq) -> Result<(), StoreError> {
         let Self { follow, state, distant, .. } = self;
         follow.read_to(seq, |entry: Entry| {
             let mut out = Announcer::collecting();
@@ -302,7 +317,7 @@ impl Mirror {
     }
 
     /// Tells what of the running attempt's text was missed.
-    fn catch_up(&self, draft: &str) {
+    pub(crate) fn catch_up(&self, draft: &str) {
         let known = self.distant.view().turn.map(|turn| turn.draft).unwrap_or_default();
         if let Some(text) = draft.strip_prefix(&*known).filter(|text| !text.is_empty()) {
             let offset = known.len() as u64;
@@ -332,7 +347,7 @@ impl Mirror {
 
     /// Sends a command to the owner, or answers it here. What is dropped is answered as by a closed
     /// session: the owner alone can do it.
-    fn take(&mut self, command: Command) {
+    pub(crate) fn take(&mut self, command: Command) {
         let (wish, waiter) = match command {
             Command::Turn { input, done } => {
                 (Wish::Turn { input: input.map(Box::new) }, Waiter::Ended(done))
@@ -374,23 +389,5 @@ impl Mirror {
         if push(&mut line, &Request { number, wish }).is_ok() && self.wishes.send(line).is_ok() {
             self.waiters.insert(number, waiter);
         }
-    }
-}
-
-/// Answers go unheard where nobody waits any more.
-fn answer(waiter: Waiter, reply: Reply) {
-    match (waiter, reply) {
-        (Waiter::Done(done), Reply::Done | Reply::Was(_)) => drop(done.send(())),
-        (Waiter::Was(done), Reply::Was(was)) => drop(done.send(was)),
-        (Waiter::Ended(done), Reply::Ended(outcome)) => drop(done.send(outcome.into())),
-        (Waiter::Decided(_, done), Reply::Done) => drop(done.send(Ok(()))),
-        (Waiter::Decided(id, done), Reply::NotOpen) => {
-            drop(done.send(Err(DecideError::NotOpen(id))));
-        }
-        (Waiter::Decided(id, done), Reply::Unusable(why)) => {
-            drop(done.send(Err(DecideError::Unusable(id, why))));
-        }
-        // Closed, or no answer to what was asked.
-        _ => {}
     }
 }

@@ -5,12 +5,13 @@
 //! both read; through the door come only what is not written there (text as it is streamed, progress)
 //! and what the other wishes. `docs/design/010-attach.md` says why.
 //!
-//! Read in this order: `wire` (what is said), `owner`, `guest`, then what both need.
+//! Read in this order: `wire` (what is said), `owner`, `guest`, `again`, then what both need.
 //!
 //! Invariant: nothing is decided here and no journal is written: the owner's session does both.
 //!
 //! [`Session`]: heeler_engine::Session
 
+mod again;
 mod door;
 mod guest;
 mod lines;
@@ -19,6 +20,7 @@ mod owner;
 mod presence;
 mod questions;
 mod wire;
+mod wishes;
 
 pub use guest::{AttachError, Attached, GuestQuestion, attach};
 pub use owner::{GUESTS_MAX, serve};

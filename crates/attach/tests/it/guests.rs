@@ -8,9 +8,9 @@ use heeler_attach::{
     AttachError, Attached, GUESTS_MAX, OwnerKind, Presence, Questions, attach, presences, serve,
 };
 use heeler_core::{
-    Access, AgentPath, BoxFuture, CallId, Decision, Facts, Input, InputOrigin, Mode, PermissionId,
-    Question, RawJson, SessionId, SteeringId, Tool, ToolContext, ToolDefinition, ToolError,
-    ToolOutput, TurnOutcome, View,
+    Access, AgentPath, BoxFuture, CallId, Decision, Event, Facts, Input, InputOrigin, Mode,
+    PermissionId, Question, RawJson, SessionId, SteeringId, Tool, ToolContext, ToolDefinition,
+    ToolError, ToolOutput, TurnOutcome, View,
 };
 use heeler_engine::{Cursor, DecideError, Parts, Seen, Session, SystemClock, Toolset};
 use heeler_providers::scripted::Scripted;
@@ -51,6 +51,10 @@ struct Owner {
 
 impl Owner {
     async fn new(script: &str) -> Self {
+        Self::of_kind(OwnerKind::Run, script).await
+    }
+
+    async fn of_kind(kind: OwnerKind, script: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = FileStore::open(folder.path()).unwrap();
         let model = Scripted::from_script(Script::parse(script).unwrap(), Arc::new(SystemClock));
@@ -62,7 +66,7 @@ impl Owner {
         let session = Session::create(parts.clone(), "/space").await.unwrap();
         let questions = Questions::default();
         let path = store.door_path(session.id());
-        serve(&session, path, OwnerKind::Run, questions.clone()).unwrap();
+        serve(&session, path, kind, questions.clone()).unwrap();
         Self { session, store, parts, questions, _folder: folder }
     }
 
@@ -345,4 +349,46 @@ async fn who_does_not_answer_has_it_open_all_the_same() {
     assert_eq!(present[..38], [Presence::Silent; 38]);
     assert_eq!(present[38..], [Presence::OtherVersion, Presence::Unowned]);
     spoke.join().unwrap();
+}
+
+/// As a window does for another model: nobody who watches is thrown out, nor anything lost that is said
+/// meanwhile.
+#[tokio::test]
+async fn guests_of_a_window_stay_when_it_opens_its_session_again() {
+    let mut owner = Owner::of_kind(OwnerKind::Window, "[[reply]]\ntext = \"Heard.\"\n").await;
+    let guest = owner.guest().await.unwrap().session;
+    let (mut view, mut cursor) = guest.subscribe();
+    owner.session.clone().close().await;
+    // Until its door is closed.
+    while owner.guest().await.is_ok() {}
+    let said = guest.turn(Input::text("said meanwhile"));
+    owner.parts.settings.model.name = "script/other".into();
+    owner.session = Session::open(owner.parts.clone(), guest.id().clone()).await.unwrap();
+    let path = owner.store.door_path(guest.id());
+    serve(&owner.session, path, OwnerKind::Window, owner.questions.clone()).unwrap();
+    let notice = loop {
+        match cursor.next().await.expect("the guest is thrown out") {
+            Seen::Event(envelope) => match &envelope.event {
+                Event::Notice { text } => break text.clone(),
+                event => view.apply(event),
+            },
+            Seen::Resync(now) => view = *now,
+        }
+    };
+    assert_eq!(notice, "script/other answers from here on");
+    assert_eq!(said.await, TurnOutcome::Done);
+    until(&mut view, &mut cursor, |view| view.last_outcome.is_some()).await;
+    assert_eq!(view, owner.session.subscribe().0);
+    let state = guest.state().await.unwrap();
+    assert_eq!((&*state.settings.model.name, &*state.final_answer()), ("script/other", "Heard."));
+}
+
+#[tokio::test]
+async fn a_window_that_closes_its_session_for_good_ends_it_for_its_guests() {
+    let owner = Owner::of_kind(OwnerKind::Window, NOTHING).await;
+    let guest = owner.guest().await.unwrap().session;
+    let (mut view, mut cursor) = guest.subscribe();
+    owner.session.close().await;
+    to_the_end(&mut view, &mut cursor).await;
+    guest.closed().await;
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
-use heeler_core::{Block, SessionId, SteeringId, TurnOutcome, truncate_chars};
-use heeler_engine::{Cursor, Session};
+use heeler_core::{Block, Event, SessionId, SteeringId, TurnOutcome, truncate_chars};
+use heeler_engine::{Cursor, Seen, Session};
 use heeler_turn::State;
 use heeler_turn::state::QueuedInput;
 
@@ -24,6 +24,8 @@ pub(super) struct Switching {
     held: Option<Vec<Submission>>,
     /// Whether the session that is shown is closed already.
     pub(super) is_closed: bool,
+    /// The model that was asked for, and what would end with the change to it, as somebody was told.
+    warned: Option<(String, String)>,
 }
 
 impl Switching {
@@ -43,6 +45,15 @@ impl Switching {
         let begins = self.held.is_none();
         self.held.get_or_insert_default();
         begins
+    }
+
+    /// Whether somebody was told that this ends with the change to this model, and asks for it all the
+    /// same.
+    fn is_warned(&mut self, model: &str, ends: &str) -> bool {
+        let asked = (model.to_owned(), ends.to_owned());
+        let is_warned = self.warned.take().is_some_and(|warned| warned == asked);
+        self.warned = (!is_warned).then_some(asked);
+        is_warned
     }
 }
 
@@ -115,6 +126,18 @@ impl Running {
         if !self.turns.is_empty() {
             return self.stay("a turn runs; stop it first (Esc)".into()).await;
         }
+        if self.answers(&model).await {
+            self.tell(Ok(format!("{model} answers already")));
+            return self.stay_quietly().await;
+        }
+        if let Some(ends) = self.ends_with_it().await
+            && !self.switching.is_warned(&model, &ends)
+        {
+            let why = format!(
+                "this would end what runs in the background: {ends}; the same once more does it"
+            );
+            return self.stay(why).await;
+        }
         self.switching.is_closed = true;
         let (host, session) = (Arc::clone(&self.host), self.session.clone());
         self.task(async move {
@@ -129,6 +152,13 @@ impl Running {
         Ok(Flow::Stays)
     }
 
+    /// Whether this model was chosen, and none stands in for it.
+    async fn answers(&self, model: &str) -> bool {
+        let state = self.session.state().await;
+        self.app.settings().model.name == model
+            && state.is_ok_and(|state| state.settings.model.name == model)
+    }
+
     /// Shows another session and closes the one before.
     pub(super) async fn switch(&mut self, session: Session) -> io::Result<Flow> {
         let (opened, cursor) = match opened(&session, !self.is_guest).await {
@@ -136,6 +166,7 @@ impl Running {
             Err(error) => return self.stay(error.to_string()).await,
         };
         self.broke = None;
+        self.switching.warned = None;
         let before = std::mem::replace(&mut self.session, session);
         self.cursor = cursor;
         self.turns = FuturesUnordered::new();
@@ -152,6 +183,10 @@ impl Running {
             return self.lose(why).await;
         }
         self.tell(Err(why));
+        self.stay_quietly().await
+    }
+
+    async fn stay_quietly(&mut self) -> io::Result<Flow> {
         self.app.switches(false);
         self.arrive().await?;
         Ok(Flow::Stays)
@@ -202,7 +237,8 @@ impl Running {
     }
 
     async fn arrive(&mut self) -> io::Result<()> {
-        for submission in std::mem::take(&mut self.switching).held.into_iter().flatten() {
+        self.switching.is_closed = false;
+        for submission in self.switching.held.take().into_iter().flatten() {
             self.happen_boxed(Happened::Given(Box::new(submission))).await?;
         }
         Ok(())
@@ -231,6 +267,21 @@ pub(super) async fn opened(session: &Session, is_left: bool) -> io::Result<(Open
         settings: state.settings,
     };
     Ok((opened, cursor))
+}
+
+/// The settings of a session that runs elsewhere, whose changes no event tells.
+pub(super) async fn settings(session: Session) -> Done {
+    session.state().await.map_or(Done::Nothing, |state| Done::Set(Box::new(state.settings)))
+}
+
+/// Whether they may be others since the last time.
+pub(super) fn may_change_settings(seen: &Seen) -> bool {
+    match seen {
+        Seen::Event(envelope) => {
+            matches!(envelope.event, Event::TurnStarted { .. } | Event::Notice { .. })
+        }
+        Seen::Resync(_) => true,
+    }
 }
 
 /// What somebody said that waits.

@@ -122,6 +122,37 @@ fn words_of_others_that_wait_are_shown_and_go_back_to_them_with_a_stop() {
     assert!(!play.shows().contains("waits"));
 }
 
+/// After a process that was killed, most likely one's own.
+#[test]
+fn what_waited_before_the_session_was_opened_is_not_said_to_come_from_elsewhere() {
+    let steering = SteeringId("terminal-1-1".into());
+    let view = || {
+        let mut view = View::default();
+        view.apply(&Event::SteeringQueued { id: steering.clone() });
+        view
+    };
+    for (mut play, expected) in [
+        (Play::new(70, 24), "  waits: the first thing"),
+        (Play::guest(70, 24), "  waits, from elsewhere: the first thing"),
+    ] {
+        let opened = Opened {
+            id: id(2),
+            view: view(),
+            settings: Settings::default(),
+            waiting: vec![(steering.clone(), "the first thing".to_owned())],
+            tokens: 0,
+            is_unfinished: false,
+            new_fork: None,
+        };
+        play.happens(Happened::Opened(Box::new(opened)));
+        assert!(play.shows().contains(expected), "{}", play.shows());
+        // Also when something was missed since.
+        play.happens(Happened::Seen(Seen::Resync(Box::new(view()))));
+        play.happens(Happened::Waiting(vec![(steering.clone(), "the first thing".to_owned())]));
+        assert!(play.shows().contains(expected), "{}", play.shows());
+    }
+}
+
 /// The name of the only word that was sent.
 fn sent(play: &Play) -> SteeringId {
     play.app.queued.last().unwrap().id.clone()

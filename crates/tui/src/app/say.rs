@@ -46,6 +46,8 @@ pub(super) struct Begins {
 pub(super) struct Other {
     id: SteeringId,
     shown: Option<String>,
+    /// Whether whoever opens the session found it there: mostly their own, from the time before.
+    was_found: bool,
 }
 
 impl Queued {
@@ -159,9 +161,10 @@ impl App {
     /// Whether it was one of this window's. Whoever said another may be gone, so this says what it was.
     pub(super) fn take_back(&mut self, id: &SteeringId) -> bool {
         if let Some(at) = self.others.iter().position(|other| other.id == *id)
-            && let Some(text) = self.others.remove(at).shown
+            && let Other { shown: Some(text), was_found, .. } = self.others.remove(at)
         {
-            self.transcript.note(Note::quiet(format!("said elsewhere, and taken back: {text}")));
+            let said = if was_found { "said before" } else { "said elsewhere" };
+            self.transcript.note(Note::quiet(format!("{said}, and taken back: {text}")));
         }
         let Some(at) = self.queued.iter().position(|queued| queued.id == *id) else { return false };
         let queued = self.queued.remove(at);
@@ -193,7 +196,7 @@ impl App {
             own.way = Way::Written;
             return Vec::new();
         }
-        self.others.push(Other { id: id.clone(), shown: None });
+        self.others.push(Other { id: id.clone(), shown: None, was_found: false });
         vec![Action::AskWaiting]
     }
 
@@ -201,8 +204,17 @@ impl App {
     pub(super) fn wait_now(&mut self, ids: &[SteeringId]) -> Vec<Action> {
         // What was just sent may not be there yet; its answer says what became of it.
         self.queued.retain(|it| matches!(it.way, Way::Sent(_)) || ids.contains(&it.id));
-        self.others.clear();
-        ids.iter().flat_map(|id| self.waits(id)).last().into_iter().collect()
+        let found: Vec<SteeringId> =
+            self.others.drain(..).filter(|other| other.was_found).map(|other| other.id).collect();
+        let asks = ids.iter().flat_map(|id| self.waits(id)).last().into_iter().collect();
+        let is_found = |other: &Other| found.contains(&other.id);
+        self.others.iter_mut().for_each(|other| other.was_found = is_found(other));
+        asks
+    }
+
+    /// What waits was there before this window opened the session: nobody is there who says it elsewhere.
+    pub(super) fn find_waiting(&mut self) {
+        self.others.iter_mut().for_each(|other| other.was_found = true);
     }
 
     pub(super) fn delivered(&mut self, id: &SteeringId) {
@@ -283,9 +295,11 @@ impl App {
             }
             Way::Sent(_) | Way::Written => Some(format!("waits: {}", queued.shown)),
         });
-        let others = self.others.iter().filter_map(|other| other.shown.as_ref());
-        let own = begins.chain(own);
-        own.chain(others.map(|shown| format!("waits, from elsewhere: {shown}"))).collect()
+        let others = self.others.iter().filter_map(|other| {
+            let from = if other.was_found { "" } else { ", from elsewhere" };
+            Some(format!("waits{from}: {}", other.shown.as_ref()?))
+        });
+        begins.chain(own).chain(others).collect()
     }
 
     /// When one of these lines changes by itself.

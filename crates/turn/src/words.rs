@@ -72,7 +72,7 @@ const LOST: &str = "was lost: the program ended before it was done";
 
 /// Whether these are the words about what work in the background came to.
 #[must_use]
-pub(crate) fn is_of_background(text: &str) -> bool {
+pub fn is_of_background(text: &str) -> bool {
     text.starts_with("[The background work of ")
 }
 
@@ -196,7 +196,7 @@ pub fn end_refused_notice(by: &str, reason: &str, is_last: bool) -> String {
 
 /// Whether these are the words of a hook that does not let the turn end.
 #[must_use]
-pub(crate) fn is_end_refused(text: &str) -> bool {
+pub fn is_end_refused(text: &str) -> bool {
     text.starts_with("The hook `") && text.contains(NOT_YET)
 }
 

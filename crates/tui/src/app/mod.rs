@@ -27,6 +27,8 @@ mod testing;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod told;
+#[cfg(test)]
 mod unfinished;
 mod values;
 #[cfg(test)]

@@ -5,6 +5,7 @@ use heeler_engine::Seen;
 
 use super::call::CallRow;
 use super::item::{Answer, Item, Thought};
+use super::message::Heard;
 use super::note::Note;
 use super::{RunningTurn, Transcript, seconds};
 
@@ -39,7 +40,7 @@ impl Transcript {
             Event::TurnStarted { .. } => {
                 self.turn = Some(RunningTurn { since: now, calls: 0 });
             }
-            Event::Message { message } => self.message(message, now),
+            Event::Message { message } => self.message(message, Heard::Live, now),
             Event::AttemptStarted { .. } => self.thoughts = 0,
             Event::TextDelta { block, text, .. } => self.answer(*block, text, now),
             Event::ThinkingDelta { block, text, .. } => self.thought(*block, text, now),

@@ -12,10 +12,8 @@ use crate::theme::Theme;
 
 /// The most rows of what somebody said that are shown; the rest is for the pager.
 const SAID_ROWS_MAX: usize = 40;
-/// What stands before what a person said.
-fn said_sign(theme: &Theme) -> &'static str {
-    theme.sign("> ", "You: ")
-}
+/// And of what the session said in their place, such as what came of work in the background.
+const TOLD_ROWS_MAX: usize = 6;
 
 /// An item.
 pub(super) enum Item {
@@ -44,6 +42,7 @@ pub(super) fn are_apart(last: Option<Kind>, next: Kind) -> bool {
 impl Item {
     pub(super) fn kind(&self) -> Kind {
         match self {
+            Self::Said(Said { speaker: Speaker::Session, .. }) => Kind::Note,
             Self::Said(_) => Kind::Said,
             Self::Answer(_) => Kind::Answer,
             Self::Thought(_) | Self::Call(_) => Kind::Row,
@@ -152,15 +151,36 @@ impl Item {
 pub(super) struct Said {
     pub(super) text: String,
     pub(super) images: usize,
+    pub(super) speaker: Speaker,
+}
+
+/// Whose words stand in a message of the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Speaker {
+    Person,
+    /// The session itself.
+    Session,
 }
 
 impl Said {
+    /// What stands before it, and its colours.
+    fn dress(&self, theme: &Theme) -> (&'static str, Style) {
+        match self.speaker {
+            Speaker::Person => (theme.sign("> ", "You: "), theme.user),
+            Speaker::Session => (theme.sign("· ", ""), theme.dim),
+        }
+    }
+
     fn lines(&self, look: Look<'_>) -> Vec<Line<'static>> {
-        let sign = said_sign(look.theme);
-        let mut lines = indented(&clean(&self.text), sign, look.theme.user, look);
-        let n_more = lines.len().saturating_sub(SAID_ROWS_MAX);
+        let (sign, style) = self.dress(look.theme);
+        let mut lines = indented(&clean(&self.text), sign, style, look);
+        let rows_max = match self.speaker {
+            Speaker::Person => SAID_ROWS_MAX,
+            Speaker::Session => TOLD_ROWS_MAX,
+        };
+        let n_more = lines.len().saturating_sub(rows_max);
         if n_more > 0 {
-            lines.truncate(SAID_ROWS_MAX);
+            lines.truncate(rows_max);
             let dots = look.theme.sign("… ", "");
             let more = format!("  {dots}{n_more} more {}", unfolded::lines(n_more));
             lines.push(Line::styled(more, look.theme.dim));
@@ -171,8 +191,8 @@ impl Said {
 
     fn paged(&self, look: Look<'_>) -> Vec<Line<'static>> {
         let text = clean(&self.text);
-        let (text, sign) = (unfolded::within(&text, look.theme), said_sign(look.theme));
-        let mut lines = indented(&text, sign, look.theme.user, look);
+        let (sign, style) = self.dress(look.theme);
+        let mut lines = indented(&unfolded::within(&text, look.theme), sign, style, look);
         lines.extend(self.attached(look));
         lines
     }

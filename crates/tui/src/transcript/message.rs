@@ -2,19 +2,33 @@
 
 use heeler_core::{Block, Message, Role, Timestamp, ToolResult};
 use heeler_turn::compact::is_summary;
+use heeler_turn::words::{is_end_refused, is_of_background};
 
 use super::Transcript;
 use super::call::CallRow;
-use super::item::{Answer, Item, Said, Thought};
+use super::item::{Answer, Item, Said, Speaker, Thought};
+use super::note::Note;
 use crate::text::lines_of;
+
+/// What the engine puts in the place of images that it leaves out of an input, each its own block.
+const LEFT_OUT: [&str; 2] = ["[image left out: ", " more images left out]"];
+
+/// How a message came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// As it was said; notices tell beside it what people are to know.
+    Live,
+    /// From the journal, which keeps no notices.
+    Stored,
+}
 
 impl Transcript {
     /// Takes in a message: what of it was shown while it streamed is ended, the rest is added.
-    pub(super) fn message(&mut self, message: &Message, now: Timestamp) {
+    pub(super) fn message(&mut self, message: &Message, heard: Heard, now: Timestamp) {
         match message.role {
             Role::Assistant => self.reply(message, now),
             Role::User if is_summary(message) => self.summary(message),
-            Role::User => self.user(message),
+            Role::User => self.user(message, heard),
         }
     }
 
@@ -71,11 +85,15 @@ impl Transcript {
         })
     }
 
-    fn user(&mut self, message: &Message) {
+    fn user(&mut self, message: &Message, heard: Heard) {
         let mut said = String::new();
         let mut images = 0;
-        for block in &message.blocks {
+        let mut left_out = Vec::new();
+        for (index, block) in message.blocks.iter().enumerate() {
             match block {
+                Block::Text(text) if index > 0 && is_left_out(&text.text) => {
+                    left_out.push(text.text.clone());
+                }
                 Block::Text(text) => {
                     if !said.is_empty() {
                         said.push('\n');
@@ -87,8 +105,19 @@ impl Transcript {
                 _ => {}
             }
         }
-        if !said.trim().is_empty() || images > 0 {
-            self.open.push_back(Item::Said(Said { text: said.trim_end().to_owned(), images }));
+        let speaker = match is_of_background(&said) || is_end_refused(&said) {
+            true => Speaker::Session,
+            false => Speaker::Person,
+        };
+        // A notice says the same.
+        let is_told = heard == Heard::Live;
+        let is_said = !said.trim().is_empty() || images > 0;
+        if is_said && !(is_told && is_end_refused(&said)) {
+            let text = said.trim_end().to_owned();
+            self.open.push_back(Item::Said(Said { text, images, speaker }));
+        }
+        if !is_told {
+            left_out.into_iter().for_each(|text| self.note(Note::warning(text)));
         }
     }
 
@@ -99,4 +128,10 @@ impl Transcript {
         let texts = result.content.iter().filter_map(Block::as_text);
         row.result(lines_of(texts), result.is_error);
     }
+}
+
+/// Whether a block of an input, behind its words, stands for images that nobody will see.
+fn is_left_out(text: &str) -> bool {
+    let [one, more] = LEFT_OUT;
+    text.ends_with(']') && (text.starts_with(one) || text.starts_with('[') && text.ends_with(more))
 }

@@ -23,6 +23,7 @@ use crate::theme::Theme;
 pub use back::{Kept, Settled};
 pub(crate) use call::{SPINNER_MILLIS, is_command_alone};
 use item::Item;
+use message::Heard;
 pub use note::Note;
 pub(crate) use note::{patch_lines, spoken};
 pub use table::TableRow;
@@ -84,7 +85,7 @@ impl Transcript {
     pub fn of_view(view: &View, runs: bool, now: Timestamp) -> Self {
         let mut transcript = Self::default();
         for message in &view.messages {
-            transcript.message(message, now);
+            transcript.message(message, Heard::Stored, now);
         }
         if view.turn.is_none() {
             transcript.close(now);
@@ -203,7 +204,7 @@ impl Transcript {
 
     /// Takes all but the last turns for shown.
     fn hide_all_but(&mut self, turns_max: usize) {
-        let is_said = |item: &Item| matches!(item, Item::Said(_));
+        let is_said = |item: &Item| item.kind() == item::Kind::Said;
         let said: Vec<usize> = self
             .open
             .iter()

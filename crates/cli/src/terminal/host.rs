@@ -10,7 +10,7 @@ use heeler_assembly::{
     home_folder, keep_rule,
 };
 use heeler_attach::{OwnerKind, Questions, serve};
-use heeler_core::{BoxFuture, Limits, Person, Rule, SessionId, Tool};
+use heeler_core::{BoxFuture, Limits, Person, Rule, SessionId, SessionStore as _, Tool};
 use heeler_engine::{Session, ToolRegistry};
 use heeler_sandbox::Launcher;
 use heeler_settings::{Keep, Loaded, TuiPreferences};
@@ -49,6 +49,8 @@ pub(super) struct Program {
     pub(super) assembled: Mutex<Option<(Option<String>, Assembly)>>,
     /// What is known of the session that is shown.
     pub(super) known: Mutex<Known>,
+    /// The sessions that were begun here.
+    pub(super) begun: Mutex<Vec<SessionId>>,
 }
 
 /// What a session was made of, as far as somebody asks later.
@@ -122,7 +124,21 @@ impl TerminalHost {
     pub(super) async fn begin(&self) -> Result<Session> {
         let assembly = self.0.ready(self.0.model.clone()).await?;
         let workspace = self.0.workspace.to_string_lossy();
-        Ok(self.0.served(Session::create(assembly.parts, &workspace).await?))
+        let session = Session::create(assembly.parts, &workspace).await?;
+        lock(&self.0.begun).push(session.id().clone());
+        Ok(self.0.served(session))
+    }
+
+    /// Removes those of the sessions begun here in which nobody said anything: they are closed by now, or
+    /// another process has them.
+    pub(super) async fn remove_unsaid(&self) {
+        let begun = std::mem::take(&mut *lock(&self.0.begun));
+        for id in begun {
+            // One that stays is none the worse for it.
+            if stored::is_unsaid(&self.0.store, &id).await {
+                let _ = self.0.store.delete(id).await;
+            }
+        }
     }
 
     /// Goes on with a session of this folder.

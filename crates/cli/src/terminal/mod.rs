@@ -91,6 +91,7 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
             prompt: Mutex::default(),
             assembled: Mutex::default(),
             known: Mutex::default(),
+            begun: Mutex::default(),
         };
         let mut first = match &existing {
             Some(existing) => arguments.model.clone().or_else(|| existing.model.clone()),
@@ -123,15 +124,19 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
             history: HistoryFile::new(home.join("history.jsonl")),
             is_secret: Arc::new(move |text| !secrets.find(text).is_empty()),
             folder: host.workspace(),
-            host: Arc::new(host),
+            host: Arc::new(host.clone()),
             clock: Arc::new(SystemClock),
             shutdown: shutdown.comes(),
             continued: continued()?,
             prompt: arguments.prompt.clone(),
         };
-        let (session, shown) = run_window(session, window).await;
+        let (session, shown, ends) = run_window(session, window).await;
         // Also when the terminal is gone: what was done is kept, and nothing runs on.
         leave(session, &journals).await;
+        host.remove_unsaid().await;
+        if let Some(ended) = ends {
+            say_within(END_PATIENCE, format_args!("heeler: ended in the background: {ended}"));
+        }
         let exit = shutdown.exit(shown)?;
         cleaning.finish();
         Ok(Some(exit))

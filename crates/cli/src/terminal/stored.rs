@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use heeler_assembly::ForkWanted;
-use heeler_core::{Block, Input, Record, SessionId, SessionStore as _, truncate_chars};
+use heeler_core::{
+    Block, Input, Record, SessionId, SessionStore as _, SessionSummary, truncate_chars,
+};
 use heeler_store::FileStore;
 use heeler_tui::host::{Glance, SessionRow};
 
@@ -30,13 +32,13 @@ pub(super) async fn away<T: Send + 'static>(
     done.map_err(|_| "it broke off".to_owned())?.map_err(|error| told(&error))
 }
 
-/// The sessions of a folder, the latest first.
+/// The sessions of a folder in which somebody said anything, the latest first.
 pub(super) async fn rows(store: &FileStore, workspace: &Path) -> Result<Vec<SessionRow>> {
     let here = workspace.to_string_lossy();
     let all = store.list(String::new(), 0).await?;
     let mut rows: Vec<SessionRow> = all
         .into_iter()
-        .filter(|session| session.header.workspace == here)
+        .filter(|session| session.header.workspace == here && !was_only_opened(session))
         .map(|session| SessionRow {
             id: session.header.id,
             changed: session.updated,
@@ -47,6 +49,19 @@ pub(super) async fn rows(store: &FileStore, workspace: &Path) -> Result<Vec<Sess
         .collect();
     heeler_core::sort_by_key(&mut rows, |row| std::cmp::Reverse(row.changed));
     Ok(rows)
+}
+
+/// Whether nobody said anything in a session, nor named it.
+pub(super) async fn is_unsaid(store: &FileStore, id: &SessionId) -> bool {
+    let listed = store.list(id.to_string(), 1).await;
+    let listed = listed.ok().and_then(|listed| listed.into_iter().next());
+    listed.is_some_and(|session| session.header.id == *id && was_only_opened(&session))
+}
+
+/// Of a file that cannot be read the title says so.
+fn was_only_opened(session: &SessionSummary) -> bool {
+    let is_named = session.name.is_some() || !session.title.is_empty();
+    !(session.is_begun || is_named || session.forked.is_some() || session.has_open_turn)
 }
 
 /// The last that was said in a session, as far as it stands near its end.

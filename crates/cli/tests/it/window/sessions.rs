@@ -52,17 +52,30 @@ fn s2_clear_begins_a_new_session_and_the_list_has_both() {
     glass.shows(expect![[r#"
 
         Go on with which session?
-        ▸ _ s   (this one)
-          _ s  one thing
+        ▸ _ s  one thing
         ────────────────────────────────────────
-          2 of 2 · Enter: go on · Esc: back
+          1 of 1 · Enter: go on · Esc: back
         script.toml · ask · ░░░░░░░░ _% · confined
     "#]]);
     glass.types("one thing\r");
     glass.waits_for("First answer.");
     glass.types("\x04");
     assert_eq!(glass.ends().0, 0);
-    assert_eq!(world.journals().len(), 2);
+    assert_eq!(world.journals().len(), 1, "in the other one nobody said anything");
+}
+
+#[test]
+fn s15_a_session_in_which_nobody_said_anything_is_not_kept() {
+    for (keys, n_kept) in [("", 0), ("/clear\r", 0), ("/rename mine\r", 1)] {
+        let (world, mut glass) = play(TWO);
+        glass.types(keys);
+        if n_kept == 1 {
+            glass.waits_for("this session is named mine");
+        }
+        glass.types("/quit\r");
+        assert_eq!(glass.ends().0, 0);
+        assert_eq!(world.journals().len(), n_kept, "{keys}");
+    }
 }
 
 #[test]

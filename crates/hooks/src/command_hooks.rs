@@ -16,7 +16,7 @@ use crate::answer::{self, Said, broken};
 use crate::compatible::{Added, added};
 use crate::condition::HookCondition;
 use crate::matcher::Matcher;
-use crate::name::name;
+use crate::name::Names;
 use crate::process::{Ended, HOOK_TIMEOUT_MILLIS_DEFAULT, HOOK_TIMEOUT_MILLIS_MAX, Place};
 use crate::told::told;
 
@@ -87,7 +87,8 @@ impl CommandHooks {
         commands: impl IntoIterator<Item = HookCommand>,
         transcripts: impl Fn(&SessionId) -> Option<PathBuf> + Send + Sync + 'static,
     ) -> Self {
-        let hooks = commands.into_iter().map(|command| Arc::new(Hook::new(command))).collect();
+        let names = Names::new();
+        let hooks = commands.into_iter().map(|it| Arc::new(Hook::new(it, &names))).collect();
         let transcripts = Box::new(transcripts);
         let [room, behind] = [AT_ONCE_MAX; 2].map(Semaphore::new);
         let shared = Shared { launcher, environment, hooks, transcripts, room, behind };
@@ -284,8 +285,8 @@ fn ended(outcome: HookOutcome) -> (HookOutcome, HookEnd) {
 }
 
 impl Hook {
-    fn new(command: HookCommand) -> Self {
-        let name = name(&command.command, &command.source);
+    fn new(command: HookCommand, names: &Names) -> Self {
+        let name = names.of(&command.command, &command.source);
         let matcher = match is_of_calls(command.event) {
             true => Matcher::of_tools(&command.matcher),
             false => Matcher::read(&command.matcher),

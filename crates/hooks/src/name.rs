@@ -1,7 +1,5 @@
 //! What a hook is called in events, journals and towards the model: its line, without what may be secret.
 
-use std::sync::LazyLock;
-
 use heeler_core::truncate_chars;
 use regex::Regex;
 
@@ -14,24 +12,29 @@ const ASSIGNMENT: &str =
 /// An address: what stands before its host, the host, and all the rest.
 const ADDRESS: &str = r#"\b([a-z][a-z0-9+.-]*://)(?:[^\s/@'"]*@)?([^\s/?#'"]*)[^\s'"]*"#;
 
-#[expect(clippy::expect_used, reason = "constants, which the tests below read")]
-static SECRETS: LazyLock<[(Regex, &str); 2]> = LazyLock::new(|| {
-    // The address first: its query has assignments.
-    [(ADDRESS, "$1$2/\u{2026}"), (ASSIGNMENT, "$1=\u{2026}")]
-        .map(|(pattern, shown)| (Regex::new(pattern).expect("a pattern"), shown))
-});
+/// What finds in a line what is left out, and what is shown instead.
+pub(crate) struct Names([(Regex, &'static str); 2]);
 
-/// The name of a hook with this line, from this file.
-pub(crate) fn name(line: &str, source: &str) -> String {
-    let mut line = line.to_owned();
-    for (pattern, shown) in &*SECRETS {
-        line = pattern.replace_all(&line, *shown).into_owned();
+impl Names {
+    #[expect(clippy::expect_used, reason = "constants, which the test below reads")]
+    pub(crate) fn new() -> Self {
+        // The address first: its query has assignments.
+        let patterns = [(ADDRESS, "$1$2/\u{2026}"), (ASSIGNMENT, "$1=\u{2026}")];
+        Self(patterns.map(|(pattern, shown)| (Regex::new(pattern).expect("a pattern"), shown)))
     }
-    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
-    let name = truncate_chars(&line, NAME_CHARS_MAX);
-    match source {
-        "" => name.into_owned(),
-        source => format!("{name} ({source})"),
+
+    /// The name of a hook with this line, from this file.
+    pub(crate) fn of(&self, line: &str, source: &str) -> String {
+        let mut line = line.to_owned();
+        for (pattern, shown) in &self.0 {
+            line = pattern.replace_all(&line, *shown).into_owned();
+        }
+        let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let name = truncate_chars(&line, NAME_CHARS_MAX);
+        match source {
+            "" => name.into_owned(),
+            source => format!("{name} ({source})"),
+        }
     }
 }
 
@@ -54,8 +57,8 @@ mod tests {
             ("[ \"$a\" == b ] && a=", "[ \"$a\" == b ] && a="),
             ("jq -e '.decision' <<< \"$x\"", "jq -e '.decision' <<< \"$x\""),
         ] {
-            assert_eq!(name(line, ""), expected);
+            assert_eq!(Names::new().of(line, ""), expected);
         }
-        assert_eq!(name("a\n  b", "s.json:3"), "a b (s.json:3)");
+        assert_eq!(Names::new().of("a\n  b", "s.json:3"), "a b (s.json:3)");
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
-use heeler_core::{Block, Event, SessionId, SteeringId, TurnOutcome, truncate_chars};
-use heeler_engine::{Cursor, Seen, Session};
+use heeler_core::{Block, CallId, Event, SessionId, SteeringId, TurnOutcome, truncate_chars};
+use heeler_engine::{BackgroundWork, Cursor, Seen, Session};
 use heeler_turn::State;
 use heeler_turn::state::QueuedInput;
 
@@ -24,8 +24,9 @@ pub(super) struct Switching {
     held: Option<Vec<Submission>>,
     /// Whether the session that is shown is closed already.
     pub(super) is_closed: bool,
-    /// The model that was asked for, and what would end with the change to it, as somebody was told.
-    warned: Option<(String, String)>,
+    /// The model that was asked for, and the calls whose work would end with the change to it, as somebody
+    /// was told.
+    warned: Option<(String, Vec<CallId>)>,
 }
 
 impl Switching {
@@ -47,12 +48,16 @@ impl Switching {
         begins
     }
 
-    /// Whether somebody was told that this ends with the change to this model, and asks for it all the
-    /// same.
-    fn is_warned(&mut self, model: &str, ends: &str) -> bool {
-        let asked = (model.to_owned(), ends.to_owned());
-        let is_warned = self.warned.take().is_some_and(|warned| warned == asked);
-        self.warned = (!is_warned).then_some(asked);
+    /// Whether somebody was told that all of this ends with the change to this model, and asks for it all
+    /// the same.
+    fn is_warned(&mut self, model: &str, works: &[BackgroundWork]) -> bool {
+        let is_warned = self.warned.take().is_some_and(|(named, calls)| {
+            named == model && works.iter().all(|work| calls.contains(&work.call))
+        });
+        if !is_warned {
+            let calls = works.iter().map(|work| work.call).collect();
+            self.warned = Some((model.to_owned(), calls));
+        }
         is_warned
     }
 }
@@ -130,8 +135,9 @@ impl Running {
             self.tell(Ok(format!("{model} answers already")));
             return self.stay_quietly().await;
         }
-        if let Some(ends) = self.ends_with_it().await
-            && !self.switching.is_warned(&model, &ends)
+        let works = self.session.background().await.unwrap_or_default();
+        if let Some(ends) = self.app.ends_with_it(&works)
+            && !self.switching.is_warned(&model, &works)
         {
             let why = format!(
                 "this would end what runs in the background: {ends}; the same once more does it"

@@ -350,3 +350,31 @@ fn a8_what_is_written_while_an_answer_is_not_taken_yet_is_said() {
     second.waits_for("All done.");
     assert!(world.journal_lines().iter().any(|line| line.contains("hello world and more")));
 }
+
+#[test]
+fn a9_another_model_throws_no_second_terminal_out() {
+    let (world, mut owner) = play("[[reply]]\ntext = \"First answer.\"\n");
+    owner.types("one\r");
+    owner.waits_for("First answer.");
+    let mut second = attach(&world, "First answer.");
+    let [id] = world.ids().try_into().unwrap();
+    let mut events = world.heeler(&["attach", "--json", &id]).start();
+    events.wait_for("session_started");
+    second.types("a draft");
+    second.waits_for("> a draft");
+    let other = world.write("other.toml", "[[reply]]\ntext = \"Another.\"\n");
+    owner.types(&format!("/model script:{}\r", other.display()));
+    owner.waits_for("answers from here on");
+    second.waits_for("answers from here on");
+    second.waits_for("attached · other.toml");
+    second.types(", said\r");
+    second.waits_for("Another.");
+    owner.waits_for("> a draft, said");
+    assert_eq!(events.wait_for("turn_finished")["answer"], "Another.");
+    owner.types("\x04");
+    assert_eq!(owner.ends().0, 0);
+    let (code, screen) = second.ends();
+    assert_eq!(code, 0);
+    assert!(screen.contains("closed where it was open; `heeler --resume"), "{screen}");
+    events.finish().exits(0);
+}

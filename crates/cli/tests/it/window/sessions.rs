@@ -98,6 +98,7 @@ fn s3_commands_answer_on_the_screen() {
         /cost                  what this session used and cost
         /permissions           what may run here, and which rule says so
         /tools                 what the model can call
+        /background [stop N]   what runs in the background; or end one of it
         /sessions              choose among the stored sessions
         /resume [ID]           go on with a stored session, by its id or name
         /rename NAME           name this session

@@ -54,6 +54,8 @@ fn s2_clear_begins_a_new_session_and_the_list_has_both() {
         Go on with which session?
         ▸ _ s  one thing
         ────────────────────────────────────────
+          > one thing
+          First answer.
           1 of 1 · Enter: go on · Esc: back
         script.toml · ask · ░░░░░░░░ _% · confined
     "#]]);

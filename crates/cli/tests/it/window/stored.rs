@@ -104,7 +104,7 @@ fn t3_the_list_is_searched_and_shows_the_last_that_was_said() {
         ────────────────────────────────────────
           > about pears
           They ␛[2Jare sweet.
-          1 of 3 · Enter: go on · Esc: back
+          1 of 2 · Enter: go on · Esc: back
         script.toml · ask · ░░░░░░░░ _% · confined
     "#]]);
     glass.types("\r");

@@ -92,6 +92,7 @@ fn c10_another_model_ends_what_runs_in_the_background_when_it_is_asked_for_twice
     let other = world.write("other.toml", "[[reply]]\ntext = \"Another.\"\n");
     glass.types("wait\r");
     glass.waits_for("It waits.");
+    glass.waits_without("working");
     let model = format!("/model script:{}\r", other.display());
     glass.types(&model);
     glass.waits_for("would end what runs in the background");

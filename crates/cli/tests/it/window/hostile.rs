@@ -71,10 +71,11 @@ fn h1_nothing_that_anybody_says_is_obeyed_by_the_terminal() {
     glass.shows(expect![[r#"
 
         Go on with which session?
-        ▸ _ s   (this one)
-          _ s  odd 0;owned a title ␛]0;owned␇ of mine
+        ▸ _ s  odd 0;owned a title ␛]0;owned␇ of mine
         ────────────────────────────────────────
-          2 of 2 · Enter: go on · Esc: back
+          > a title ␛]0;owned␇ of mine
+          That is all. ␛]52;c;aGVsbG8=␇␛]0;owned␇␛[?1049h␛[2J<U+009B>31m<U+202E>
+          1 of 1 · Enter: go on · Esc: back
         script.toml · ask · ░░░░░░░░ _% · ⎇ ma␛[2Jin␇ · confined
     "#]]);
     glass.types("\x1b\x14");

@@ -21,7 +21,6 @@ mod player;
 mod reply;
 mod script;
 mod template;
-mod toml_text;
 mod view;
 
 pub use block::{BlockSpec, InputSpec};

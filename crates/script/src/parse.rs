@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
+use heeler_toml::{Converted, NoToml, converted};
 use serde::Deserialize;
 
 use crate::fields::{list_of_named, named};
 use crate::script::{BLOCKS_MAX, CHUNKS_MAX, REPLIES_MAX};
 use crate::template::names_used;
-use crate::toml_text::{Converted, NoToml, converted};
 use crate::{Format, Options, ReplySpec, Script, ScriptError};
 
 /// The longest script, in bytes.
@@ -95,12 +95,10 @@ struct OptionsLine {
 }
 
 fn read_toml(name: &str, text: &str) -> Result<(Options, Vec<ReplySpec>), ScriptError> {
-    let Converted { json, lines } = converted(text, "reply")
-        .map_err(|NoToml { line, what }| ScriptError::new(name, line, what))?;
-    let file: TomlFile = serde_json::from_str(&json).map_err(|error| {
-        let place = format!(" at line {} column {}", error.line(), error.column());
-        ScriptError::new(name, Some(error.line()), error.to_string().replace(&place, ""))
-    })?;
+    let refused = |NoToml { line, what }| ScriptError::new(name, line, what);
+    let Converted { json, lines } = converted(text, "reply").map_err(refused)?;
+    let file: TomlFile =
+        serde_json::from_str(&json).map_err(|error| refused(NoToml::of(&error)))?;
     let replies =
         file.reply.into_iter().zip(lines).map(|(reply, line)| ReplySpec { line, ..reply });
     Ok((file.script, replies.collect()))

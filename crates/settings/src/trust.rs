@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use heeler_toml::NoToml;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -123,7 +124,7 @@ impl Trust {
         locked::change_file(&self.home, NAME, |content| {
             let mut kept = read(&shown, content)?;
             change(&mut kept);
-            let text = toml::to_string(&kept).map_err(|error| {
+            let text = heeler_toml::write(&kept).map_err(|error| {
                 SettingsError::of_file(&shown, format!("cannot be written: {error}"))
             })?;
             Ok(Some(format!("{HEAD}{text}")))
@@ -148,7 +149,7 @@ fn read(shown: &str, content: &[u8]) -> Result<Kept, SettingsError> {
         SettingsError::of_file(shown, why)
     };
     let text = std::str::from_utf8(content).map_err(|_| broken("it is no UTF-8 text"))?;
-    toml::from_str(text).map_err(|error| broken(error.message()))
+    heeler_toml::read(text).map_err(|NoToml { what, .. }| broken(&what))
 }
 
 fn hash(content: &[u8]) -> String {

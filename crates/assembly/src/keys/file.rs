@@ -120,8 +120,8 @@ impl KeyFile {
                     rows.insert(provider.to_owned(), Written { key, keyring: false });
                 }
             }
-            let rows = toml::to_string(&rows)
-                .map_err(|error| SettingsError::of_file(&self.shown(), error.to_string()))?;
+            let rows = heeler_toml::write(&rows)
+                .map_err(|error| SettingsError::of_file(&self.shown(), error))?;
             Ok(Some(format!("{HEAD}{rows}")))
         })
         .map_err(SetupError::from)
@@ -235,6 +235,6 @@ fn unreadable(error: &io::Error) -> String {
 
 /// The rows of a text. Why they are none says nothing of what stands there: it may be a key.
 fn parse(text: &[u8]) -> Result<BTreeMap<String, Written>, String> {
-    let rows = std::str::from_utf8(text).ok().and_then(|text| toml::from_str(text).ok());
+    let rows = std::str::from_utf8(text).ok().and_then(|text| heeler_toml::read(text).ok());
     rows.ok_or_else(|| BROKEN.to_owned())
 }

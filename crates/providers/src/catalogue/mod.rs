@@ -46,7 +46,7 @@ fn blocks() -> impl Iterator<Item = &'static str> {
 
 fn read(block: &str) -> Model {
     #[expect(clippy::expect_used, reason = "the file is part of the program and tested")]
-    toml::from_str(block).expect("models.toml")
+    heeler_toml::read(block).expect("models.toml")
 }
 
 #[cfg(test)]

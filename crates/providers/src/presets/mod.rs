@@ -54,7 +54,7 @@ impl Preset {
         ALL.get_or_init(|| {
             #[expect(clippy::expect_used, reason = "the file is part of the program and tested")]
             let rows: BTreeMap<String, Row> =
-                toml::from_str(include_str!("presets.toml")).expect("presets.toml");
+                heeler_toml::read(include_str!("presets.toml")).expect("presets.toml");
             rows.into_iter().map(|(name, row)| row.preset(name)).collect()
         })
     }

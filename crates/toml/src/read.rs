@@ -1,28 +1,52 @@
 //! TOML as JSON whose values stand on the same lines.
-//!
-//! So one reader reads both formats, and is in a program once; what it says of a line is true of
-//! the TOML.
 
 use std::ops::Range;
 
+use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// A document as JSON.
-pub(crate) struct Converted {
-    pub(crate) json: String,
-    /// Of each element of the list `listed`, the line it begins in.
-    pub(crate) lines: Vec<usize>,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Converted {
+    /// The JSON.
+    pub json: String,
+    /// Of each element of the list `listed`, the line it begins in, from 1.
+    pub lines: Vec<usize>,
 }
 
-/// What is wrong with a document, and in which line.
-pub(crate) struct NoToml {
-    pub(crate) line: Option<usize>,
-    pub(crate) what: String,
+/// What is wrong with a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoToml {
+    /// In which line, from 1, if that is known.
+    pub line: Option<usize>,
+    /// What.
+    pub what: String,
 }
 
-/// Converts a document.
-pub(crate) fn converted(text: &str, listed: &str) -> Result<Converted, NoToml> {
+/// Reads a value.
+///
+/// # Errors
+/// When the text is no TOML, or not what the type wants.
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, NoToml> {
+    let Converted { json, .. } = converted(text, "")?;
+    serde_json::from_str(&json).map_err(|error| NoToml::of(&error))
+}
+
+impl NoToml {
+    /// What is wrong with the JSON of a document.
+    #[must_use]
+    pub fn of(error: &serde_json::Error) -> Self {
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        Self { line: Some(error.line()), what: error.to_string().replace(&place, "") }
+    }
+}
+
+/// Converts a document; `listed` is the name of a list of tables.
+///
+/// # Errors
+/// When the text is no TOML, or holds a number that JSON has not.
+pub fn converted(text: &str, listed: &str) -> Result<Converted, NoToml> {
     let lines = Lines::of(text);
     let at = |span: Range<usize>| lines.at(span.start);
     let document = DeTable::parse(text)

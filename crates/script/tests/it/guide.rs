@@ -22,7 +22,7 @@ fn examples(language: &str) -> Vec<&'static str> {
 /// A script in the shape the schema describes: that of TOML.
 fn as_document(name: &str, text: &str) -> Value {
     if name.ends_with("toml") {
-        return toml::from_str(text).unwrap_or_else(|error| panic!("{error}"));
+        return heeler_toml::read(text).unwrap_or_else(|error| panic!("{error:?}"));
     }
     let lines = text.lines().filter(|line| !line.is_empty());
     let mut lines: Vec<Value> =

@@ -460,7 +460,10 @@ impl Answer {
 
     /// Hands on what grew, one event a block.
     fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {
-        heeler_core::sort(&mut self.unpublished);
+        // Nearly always it is one.
+        if self.unpublished.len() > 1 {
+            heeler_core::sort(&mut self.unpublished);
+        }
         for index in self.unpublished.drain(..) {
             let Some(Slot::Growing(growing)) = self.blocks.get_mut(&index) else { continue };
             let Some(text) = growing.published() else { continue };

@@ -274,11 +274,6 @@ fn asks(hook: &Hook, request: &HookRequest) -> Vec<Ask> {
     }
 }
 
-fn is_of_calls(event: HookEvent) -> bool {
-    use HookEvent::{PermissionRequest, PostToolUse, PostToolUseFailure, PreToolUse};
-    matches!(event, PreToolUse | PermissionRequest | PostToolUse | PostToolUseFailure)
-}
-
 fn ended(outcome: HookOutcome) -> (HookOutcome, HookEnd) {
     let end = HookEnd::from(&outcome.verdict);
     (outcome, end)
@@ -287,7 +282,7 @@ fn ended(outcome: HookOutcome) -> (HookOutcome, HookEnd) {
 impl Hook {
     fn new(command: HookCommand, names: &Names) -> Self {
         let name = names.of(&command.command, &command.source);
-        let matcher = match is_of_calls(command.event) {
+        let matcher = match command.event.is_of_call() {
             true => Matcher::of_tools(&command.matcher),
             false => Matcher::read(&command.matcher),
         };
@@ -298,10 +293,10 @@ impl Hook {
         let matches = || match event {
             // Where there is nothing to tell apart, a matcher is not looked at.
             HookEvent::UserPromptSubmit | HookEvent::Stop => true,
-            _ if is_of_calls(event) => self.matcher.matches_tool(subject),
+            _ if event.is_of_call() => self.matcher.matches_tool(subject),
             _ => self.matcher.matches(subject),
         };
-        let has_calls = self.command.only.is_none() || is_of_calls(event);
+        let has_calls = self.command.only.is_none() || event.is_of_call();
         self.command.event == event && has_calls && matches()
     }
 

@@ -78,6 +78,13 @@ impl HookEvent {
         Self::SessionEnd,
     ];
 
+    /// Whether it is about a call, which a rule can speak of.
+    #[must_use]
+    pub fn is_of_call(self) -> bool {
+        use HookEvent::{PermissionRequest, PostToolUse, PostToolUseFailure, PreToolUse};
+        matches!(self, PreToolUse | PermissionRequest | PostToolUse | PostToolUseFailure)
+    }
+
     /// The name in settings files.
     #[must_use]
     pub fn name(self) -> &'static str {

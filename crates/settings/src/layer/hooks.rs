@@ -14,14 +14,6 @@ pub const HOOK_TIMEOUT_SECONDS_MAX: u32 = 10 * 60;
 /// The moments that nothing comes to so far.
 const SUBAGENTS: [HookEvent; 2] = [HookEvent::SubagentStart, HookEvent::SubagentStop];
 
-/// The moments that are about a call, which a rule can speak of.
-const OF_CALLS: [HookEvent; 4] = [
-    HookEvent::PreToolUse,
-    HookEvent::PermissionRequest,
-    HookEvent::PostToolUse,
-    HookEvent::PostToolUseFailure,
-];
-
 /// The most groups of hooks of one file, and the most hooks: each has a pattern that is read at every
 /// start.
 pub const HOOKS_MAX: usize = 256;
@@ -159,7 +151,7 @@ impl Reading<'_> {
             Some(node) => Some(self.seconds(&format!("{path}.timeout"), node)?),
         };
         let only = fields.take("if")?;
-        if let Some(node) = only.filter(|_| !OF_CALLS.contains(&event)) {
+        if let Some(node) = only.filter(|_| !event.is_of_call()) {
             let why =
                 format!("`{path}.if`: there is no call at {event} that a rule could speak of");
             if !self.is_foreign() {

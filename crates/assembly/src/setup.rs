@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use heeler_core::{
-    Approver, Hooks, Limits, Mode, ModelSettings, Person, Policy, Rule, RuleEffect, SessionId,
-    Settings, Tool,
+    Approver, Hooks, Limits, Mode, ModelSettings, Person, Policy, Reach, Rule, RuleEffect,
+    SessionId, Settings, Tool,
 };
 use heeler_engine::{Fallback, Parts, ToolRegistry, ToolSearch, Toolset};
 use heeler_hooks::{CommandHooks, HOOK_TIMEOUT_MILLIS_MAX, HookCommand, HookCondition};
@@ -132,11 +132,7 @@ impl Setup {
             None => local_server(&model.name, &self.environment),
             Some(_) => None,
         };
-        let named = match (&*self.fallback, &loaded.fallback) {
-            ([], Some(set)) => (set.value.clone(), set.source.clone()),
-            (flags, _) => (flags.to_vec(), "--fallback-model".to_owned()),
-        };
-        let others = fallback(named, &mut self.environment, &loaded)?;
+        let others = others(self.fallback, &mut self.environment, &loaded)?;
         let Preferences { context, limits, attribution, notes, .. } = loaded.preferences();
         let limits = limits.over(self.limits);
         if limits.cost != 0 {
@@ -158,23 +154,9 @@ impl Setup {
         if policy.has_box {
             loaded.problems.extend(keep_out(&mut variables, &self.workspace, &reach));
         }
-        let mut bash = Bash::new(launcher.clone(), variables.clone());
-        let stays_in_box = policy.has_box && (policy.mode == Mode::Plan || !lets_bash_out(&policy));
-        if policy.has_box {
-            let Made { confines, temp, asks } = make(&self.environment, &self.workspace, &reach)?;
-            bash = bash.confined_by(confines, temp);
-            if let Some(rule) = asks {
-                let why = format!("commands are asked about {}", rule.source);
-                loaded.problems.push(SettingsError::of_file("sandbox", why));
-                policy.rules.push(rule);
-            }
-        }
-        // Beside the first request: nearly every turn runs a command.
-        if stays_in_box {
-            bash.warm_in_box(&self.workspace, &policy);
-        } else {
-            bash.warm(&self.workspace);
-        }
+        let bash = Bash::new(launcher.clone(), variables.clone());
+        let place = (&self.environment, &*self.workspace);
+        let bash = warmed(bash, place, &reach, &mut policy, &mut loaded.problems)?;
         parts.fallback = others;
         parts.result_chars_max = context.result_chars_max;
         let tools = registry(bash, web);
@@ -205,6 +187,46 @@ impl Setup {
         let home = home_folder(&self.environment)?;
         Ok(Assembly { parts, store, loaded, prompt, launcher, home, local })
     }
+}
+
+/// Who answers when the model cannot: whom the flags name, or else the settings.
+fn others(
+    flags: Vec<String>,
+    environment: &mut Environment,
+    loaded: &Loaded,
+) -> Result<Vec<Fallback>, SetupError> {
+    let named = match &loaded.fallback {
+        Some(set) if flags.is_empty() => (set.value.clone(), set.source.clone()),
+        _ => (flags, "--fallback-model".to_owned()),
+    };
+    fallback(named, environment, loaded)
+}
+
+/// The shell in its box, if there is to be one, with the first command's started already.
+fn warmed(
+    mut bash: Bash,
+    (environment, workspace): (&Environment, &Path),
+    reach: &Reach,
+    policy: &mut Policy,
+    problems: &mut Vec<SettingsError>,
+) -> Result<Bash, SetupError> {
+    let stays_in_box = policy.has_box && (policy.mode == Mode::Plan || !lets_bash_out(policy));
+    if policy.has_box {
+        let Made { confines, temp, asks } = make(environment, workspace, reach)?;
+        bash = bash.confined_by(confines, temp);
+        if let Some(rule) = asks {
+            let why = format!("commands are asked about {}", rule.source);
+            problems.push(SettingsError::of_file("sandbox", why));
+            policy.rules.push(rule);
+        }
+    }
+    // Beside the first request: nearly every turn runs a command.
+    if stays_in_box {
+        bash.warm_in_box(workspace, policy);
+    } else {
+        bash.warm(workspace);
+    }
+    Ok(bash)
 }
 
 /// Opens the store in heeler's home folder.

@@ -225,27 +225,7 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, over: Over, told: Told) -> Res
         return Ok(settled(SettledState::Unchanged, 0));
     }
     let paths = files.len();
-    let asks = at_end == AtEnd::Ask && can_ask() && told != Told::Kept;
-    let chosen = match at_end {
-        AtEnd::Ask if asks => match review::ask(files) {
-            Verdict::Chosen(chosen) => Some(chosen),
-            Verdict::Later => None,
-        },
-        AtEnd::Ask | AtEnd::Keep => {
-            if told == Told::All {
-                show(files);
-            }
-            None
-        }
-        AtEnd::Apply => Some(vec![Chosen::All; files.len()]),
-        AtEnd::Discard => Some(vec![Chosen::Nothing; files.len()]),
-    };
-    // Commits are a question of their own, and what is not known is not dropped unasked.
-    let wants_commits = match (at_end, has_commits) {
-        (AtEnd::Ask, true) if asks && chosen.is_some() => review::ask_for_commits(),
-        (at_end, _) => Some(at_end == AtEnd::Apply),
-    };
-    let (Some(chosen), Some(wants_commits)) = (chosen, wants_commits) else {
+    let Some((chosen, wants_commits)) = wanted(files, has_commits, at_end, told) else {
         tell_kept(&id);
         return Ok(settled(SettledState::Kept, paths));
     };
@@ -273,6 +253,30 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, over: Over, told: Told) -> Res
         false => settled(SettledState::Discarded, paths),
         true => Settled { commits, ..settled(SettledState::Applied, taken) },
     })
+}
+
+/// What is wanted of each file, and whether the commits are; `None` when that is for later.
+fn wanted(
+    files: &[StagedFile],
+    has_commits: bool,
+    at_end: AtEnd,
+    told: Told,
+) -> Option<(Vec<Chosen>, bool)> {
+    match at_end {
+        AtEnd::Apply => Some((vec![Chosen::All; files.len()], true)),
+        AtEnd::Discard => Some((vec![Chosen::Nothing; files.len()], false)),
+        AtEnd::Ask if can_ask() && told != Told::Kept => {
+            let Verdict::Chosen(chosen) = review::ask(files) else { return None };
+            // Commits are a question of their own, and what is not known is not dropped unasked.
+            Some((chosen, has_commits && review::ask_for_commits()?))
+        }
+        AtEnd::Ask | AtEnd::Keep => {
+            if told == Told::All {
+                show(files);
+            }
+            None
+        }
+    }
 }
 
 /// What differs in a stage, and which paths of that somebody changed who may be overruled.

@@ -14,6 +14,7 @@ mod tell;
 
 use std::io::{self, IsTerminal as _};
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context as _, Result, bail};
@@ -47,103 +48,120 @@ const QUESTIONS_MAX: usize = 64;
 
 /// Runs `heeler` without a command.
 pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
-    if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
-        bail!(
-            "there is no terminal here; `heeler exec PROMPT` works without one, `heeler --help` lists \
-             the rest"
-        );
-    }
+    let environment = Environment::of_this_process();
+    check_terminal(&environment)?;
     let folder = workspace(arguments.cwd.as_deref())?;
     let permission = Permission {
         mode_default: Mode::Ask,
         interactive: true,
         ..arguments.permission.read("--permission-mode", arguments.permission_mode.as_deref())?
     };
-    let environment = Environment::of_this_process();
-    if environment.get("TERM")? == Some("dumb") {
-        bail!("this terminal cannot move its cursor (TERM=dumb); `heeler exec PROMPT` needs none");
-    }
     let store = open_store(&environment)?;
-    let home = home_folder(&environment)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    let ended = runtime.block_on(async {
-        let resume = arguments.resume.as_deref();
-        let existing = choose::session(resume, arguments.continue_newest, &store, &folder).await?;
-        if let Some(existing) = &existing {
-            existing.check_stage(&environment)?;
-        }
-        let asked = arguments.cwd.is_some().then_some(&*folder);
-        let own = existing.as_ref().map(|it| it.workspace(asked, arguments.fork)).transpose()?;
-        let (asks, questions) = mpsc::channel(QUESTIONS_MAX);
-        let questioned = Questions::default();
-        let mut program = Program {
-            environment: environment.clone(),
-            store: store.clone(),
-            workspace: own.unwrap_or(folder),
-            model: arguments.model.clone(),
-            fallback: arguments.fallback_model.clone(),
-            permission,
-            person: questioned.person(Some(WindowPerson::shared(asks))),
-            questions: questioned,
-            prompt: Mutex::default(),
-            assembled: Mutex::default(),
-            known: Mutex::default(),
-            begun: Mutex::default(),
-        };
-        let mut first = match &existing {
-            Some(existing) => arguments.model.clone().or_else(|| existing.model.clone()),
-            None => arguments.model.clone(),
-        };
-        let (tui, facts, secrets) = match prepare_or_help(&mut program, &mut first).await? {
-            ControlFlow::Continue(prepared) => prepared,
-            ControlFlow::Break(exit) => return Ok(exit),
-        };
-        let host = TerminalHost::new(program);
-        let session = match existing {
-            Some(existing) if arguments.fork => {
-                let id = choose::in_its_place(&store, &existing.id, &host.workspace()).await?;
-                host.go_on(id, first).await?
-            }
-            Some(existing) => host.go_on(existing.id, first).await?,
-            None => host.begin().await?,
-        };
-        let journals = store.clone();
-        let cleaning = Cleaning::begin(store, SystemClock.now());
-        let shutdown = Shutdown::listen()?;
-        let window = Window {
-            facts,
-            questions,
-            theme: look::theme_of(&tui, &environment, &home, None)?,
-            asks_background: look::asks_background(&tui, &environment),
-            is_plain: tui.plain,
-            rings: tui.bell,
-            composer: look::composer(&tui),
-            history: HistoryFile::new(home.join("history.jsonl")),
-            is_secret: Arc::new(move |text| !secrets.find(text).is_empty()),
-            folder: host.workspace(),
-            host: Arc::new(host.clone()),
-            clock: Arc::new(SystemClock),
-            shutdown: shutdown.comes(),
-            continued: continued()?,
-            prompt: arguments.prompt.clone(),
-        };
-        let (session, shown, ends) = run_window(session, window).await;
-        // Also when the terminal is gone: what was done is kept, and nothing runs on.
-        leave(session, &journals).await;
-        host.remove_unsaid().await;
-        if let Some(ended) = ends {
-            say_within(END_PATIENCE, format_args!("heeler: ended in the background: {ended}"));
-        }
-        let exit = shutdown.exit(shown)?;
-        cleaning.finish();
-        Ok(Some(exit))
-    });
+    let ended = runtime.block_on(work(&arguments, environment, store, folder, permission));
     runtime.shutdown_timeout(END_PATIENCE);
     // The demo has a runtime of its own.
-    ended.and_then(|exit: Option<Exit>| exit.map_or_else(demo::run, Ok))
+    ended.and_then(|exit| exit.map_or_else(demo::run, Ok))
+}
+
+/// A window needs a terminal whose cursor moves.
+fn check_terminal(environment: &Environment) -> Result<()> {
+    if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
+        bail!(
+            "there is no terminal here; `heeler exec PROMPT` works without one, `heeler --help` lists \
+             the rest"
+        );
+    }
+    if environment.get("TERM")? == Some("dumb") {
+        bail!("this terminal cannot move its cursor (TERM=dumb); `heeler exec PROMPT` needs none");
+    }
+    Ok(())
+}
+
+/// Works in a window until it is left; no exit stands for the demo.
+async fn work(
+    arguments: &TerminalArguments,
+    environment: Environment,
+    store: FileStore,
+    folder: PathBuf,
+    permission: Permission,
+) -> Result<Option<Exit>> {
+    let home = home_folder(&environment)?;
+    let resume = arguments.resume.as_deref();
+    let existing = choose::session(resume, arguments.continue_newest, &store, &folder).await?;
+    if let Some(existing) = &existing {
+        existing.check_stage(&environment)?;
+    }
+    let asked = arguments.cwd.is_some().then_some(&*folder);
+    let own = existing.as_ref().map(|it| it.workspace(asked, arguments.fork)).transpose()?;
+    let mut first = arguments.model.clone();
+    if let Some(existing) = &existing {
+        first = first.or_else(|| existing.model.clone());
+    }
+    let (asks, questions) = mpsc::channel(QUESTIONS_MAX);
+    let questioned = Questions::default();
+    let mut program = Program {
+        environment: environment.clone(),
+        store: store.clone(),
+        workspace: own.unwrap_or(folder),
+        model: arguments.model.clone(),
+        fallback: arguments.fallback_model.clone(),
+        permission,
+        person: questioned.person(Some(WindowPerson::shared(asks))),
+        questions: questioned,
+        prompt: Mutex::default(),
+        assembled: Mutex::default(),
+        known: Mutex::default(),
+        begun: Mutex::default(),
+    };
+    let (tui, facts, secrets) = match prepare_or_help(&mut program, &mut first).await? {
+        ControlFlow::Continue(prepared) => prepared,
+        ControlFlow::Break(exit) => return Ok(exit),
+    };
+    let host = TerminalHost::new(program);
+    let goes_on = match existing {
+        Some(existing) if arguments.fork => {
+            Some(choose::in_its_place(&store, &existing.id, &host.workspace()).await?)
+        }
+        existing => existing.map(|it| it.id),
+    };
+    let session = match goes_on {
+        Some(id) => host.go_on(id, first).await?,
+        None => host.begin().await?,
+    };
+    let journals = store.clone();
+    let cleaning = Cleaning::begin(store, SystemClock.now());
+    let shutdown = Shutdown::listen()?;
+    let window = Window {
+        facts,
+        questions,
+        theme: look::theme_of(&tui, &environment, &home, None)?,
+        asks_background: look::asks_background(&tui, &environment),
+        is_plain: tui.plain,
+        rings: tui.bell,
+        composer: look::composer(&tui),
+        history: HistoryFile::new(home.join("history.jsonl")),
+        is_secret: Arc::new(move |text| !secrets.find(text).is_empty()),
+        folder: host.workspace(),
+        host: Arc::new(host.clone()),
+        clock: Arc::new(SystemClock),
+        shutdown: shutdown.comes(),
+        continued: continued()?,
+        prompt: arguments.prompt.clone(),
+    };
+    let (session, shown, ends) = run_window(session, window).await;
+    // Also when the terminal is gone: what was done is kept, and nothing runs on.
+    leave(session, &journals).await;
+    host.remove_unsaid().await;
+    if let Some(ended) = ends {
+        say_within(END_PATIENCE, format_args!("heeler: ended in the background: {ended}"));
+    }
+    let exit = shutdown.exit(shown)?;
+    cleaning.finish();
+    Ok(Some(exit))
 }
 
 /// Prepares for the first model; without any key it is asked what to do about that. It may end with an exit,

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use heeler_core::{
-    Durability, Journal, Latest, Opened, Record, Rule, RuleEffect, Seq, SessionId, StoreError,
+    Durability, Journal, Latest, Lease, Opened, Record, Rule, RuleEffect, Seq, SessionId,
+    StoreError,
 };
 use heeler_turn::State;
 use tokio::sync::mpsc;
@@ -36,20 +37,48 @@ impl Driver {
         let resumed = parts.store.resume(id, empty.checkpoint_format()).await?;
         let lease = Arc::new(resumed.lease);
         let (mut state, journal, kept) = fold(&parts, empty, resumed.latest).await?;
-        let lost_up_to = journal.lost_up_to();
         if !journal.damage.is_empty() {
-            state.distrust(lost_up_to);
+            state.distrust(journal.lost_up_to());
         }
-        let checkpoints = Checkpoints::after(kept);
         let incarnation = state.incarnation.saturating_add(1);
         let mut parts = parts;
         add_own_rules(&mut parts, &journal.header.id);
-        let mut driver = Box::new(Self {
+        let checkpoints = Checkpoints::after(kept);
+        let mut driver = Self::at_rest(parts, lease, state, &journal, checkpoints, commands);
+        driver.messenger =
+            driver.parts.outbound.clone().map(|outbound| Messenger::new(outbound, driver.log()));
+        let settings = std::mem::take(&mut driver.parts.settings);
+        driver.parts.settings = driver.state.settings_to_go_on_with(settings);
+        // From the next record on nobody knows any more which calls were cut off.
+        if !is_on(Bug::UnclearedCalls) {
+            driver.clean_up().await;
+        }
+        let build = driver.parts.build.clone();
+        let mut records = vec![Record::Opened(Opened { incarnation, build })];
+        let is_chosen = driver.state.chosen.model() == driver.parts.settings.model.name;
+        // One that only stood in until now may be the chosen one from here on.
+        if driver.state.settings != driver.parts.settings || !is_chosen {
+            records.push(Record::SettingsChanged(Box::new(driver.parts.settings.clone())));
+        }
+        driver.write(records, Durability::Written).await?;
+        Ok(driver)
+    }
+
+    /// A driver of a session in which nothing is going on.
+    fn at_rest(
+        parts: Parts,
+        lease: Arc<Lease>,
+        state: State,
+        journal: &Journal,
+        checkpoints: Checkpoints,
+        commands: mpsc::Receiver<Box<Command>>,
+    ) -> Box<Self> {
+        Box::new(Self {
             workspace: journal.header.workspace.clone(),
             lease,
             log: EventLog::new(state.view()),
             state,
-            lost_up_to,
+            lost_up_to: journal.lost_up_to(),
             unwritten: Unwritten::default(),
             commands,
             tasks: JoinSet::new(),
@@ -72,31 +101,14 @@ impl Driver {
             undo_waiting: Vec::new(),
             is_active: false,
             is_halted: false,
-            notice: (!journal.damage.is_empty()).then(|| damage_notice(&journal)),
+            notice: (!journal.damage.is_empty()).then(|| damage_notice(journal)),
             checkpoints,
             messenger: None,
             desk: super::background::Desk::new(),
             fallbacks: Fallbacks::default(),
             is_settled: false,
             parts,
-        });
-        driver.messenger =
-            driver.parts.outbound.clone().map(|outbound| Messenger::new(outbound, driver.log()));
-        let settings = std::mem::take(&mut driver.parts.settings);
-        driver.parts.settings = driver.state.settings_to_go_on_with(settings);
-        // From the next record on nobody knows any more which calls were cut off.
-        if !is_on(Bug::UnclearedCalls) {
-            driver.clean_up().await;
-        }
-        let build = driver.parts.build.clone();
-        let mut records = vec![Record::Opened(Opened { incarnation, build })];
-        let is_chosen = driver.state.chosen.model() == driver.parts.settings.model.name;
-        // One that only stood in until now may be the chosen one from here on.
-        if driver.state.settings != driver.parts.settings || !is_chosen {
-            records.push(Record::SettingsChanged(Box::new(driver.parts.settings.clone())));
-        }
-        driver.write(records, Durability::Written).await?;
-        Ok(driver)
+        })
     }
 }
 

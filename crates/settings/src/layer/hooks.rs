@@ -163,11 +163,7 @@ impl Reading<'_> {
         let only = only.map(|node| self.only(&format!("{path}.if"), node)).transpose()?;
         let mut in_background = self.flag(&mut fields, path, "async")?;
         if self.is_foreign() {
-            if self.flag(&mut fields, path, "asyncRewake")? {
-                in_background = true;
-                let why = format!("`{path}.asyncRewake`: the hook runs, and wakes nobody");
-                self.note(node.line, why);
-            }
+            in_background |= self.wakes(&mut fields, path, node)?;
             // With arguments no shell runs it.
             let shell = fields.text("shell")?.filter(|it| *it != "bash" && args.is_none());
             if let Some(shell) = shell {
@@ -192,6 +188,21 @@ impl Reading<'_> {
             source: self.at(node.line),
         });
         self.strangers(fields)
+    }
+
+    /// Whether the other program would run it beside the work and be woken by it.
+    fn wakes(
+        &mut self,
+        fields: &mut Fields<'_>,
+        path: &str,
+        node: &Node,
+    ) -> Result<bool, SettingsError> {
+        let wakes = self.flag(fields, path, "asyncRewake")?;
+        if wakes {
+            let why = format!("`{path}.asyncRewake`: the hook runs, and wakes nobody");
+            self.note(node.line, why);
+        }
+        Ok(wakes)
     }
 
     /// The command line of a hook, or why it cannot be run as it was meant.

@@ -240,10 +240,18 @@ impl Channel {
             if !borrowed.is_empty() {
                 ancillary.push(SendAncillaryMessage::ScmRights(&borrowed));
             }
-            let sent = self.stream.try_io(Interest::WRITABLE, || {
+            let mut message = || {
                 let parts = &[IoSlice::new(&outgoing.bytes[outgoing.n_sent..])];
                 Ok(rustix::net::sendmsg(&self.stream, parts, &mut ancillary, send_flags())?)
-            });
+            };
+            // A new socket takes something before the runtime has heard of it, and who made it may work
+            // on for milliseconds until then.
+            let sent = match message() {
+                Err(error) if is_for_later(&error) => {
+                    self.stream.try_io(Interest::WRITABLE, message)
+                }
+                sent => sent,
+            };
             let n_sent = match sent {
                 Err(error) if is_for_later(&error) => return Ok(()),
                 other => other?,
@@ -327,6 +335,20 @@ mod tests {
         assert!(numbers.iter().all(|number| a.is_sent(*number)));
         drop(b);
         assert!(matches!(a.next::<u8>().await, Ok(None) | Err(_)));
+    }
+
+    #[tokio::test]
+    async fn the_first_frame_leaves_before_the_runtime_knows_the_socket() {
+        let (ours, _theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        let mut channel = Channel::new(ours).unwrap();
+        let number = channel.queue(frame(&Order::Probe).unwrap(), Vec::new());
+        // One look, without a turn of the runtime.
+        tokio::select! {
+            biased;
+            _ = channel.next::<Report>() => unreachable!("nobody answers"),
+            () = std::future::ready(()) => {}
+        }
+        assert!(channel.is_sent(number));
     }
 
     #[tokio::test]

@@ -16,6 +16,8 @@ const FOLDERS_MAX: usize = 64;
 /// The most files that are looked for, those that are not there among them: each is held against every
 /// rule.
 pub(super) const LOOKS_MAX: usize = 512;
+/// The most characters of a name that are told: an import may name anything.
+const NAME_CHARS_MAX: usize = 1024;
 /// Bytes that are read in all; far more than may be told.
 const READ_BYTES_TOTAL_MAX: u64 = 4 * READ_BYTES_MAX;
 
@@ -275,7 +277,12 @@ impl Finding<'_> {
             Some(format!("~/{}", path.strip_prefix(home).ok()?.display()))
         };
         let name = within.or_else(at_home).unwrap_or_else(|| path.display().to_string());
-        name.chars().map(|c| if c.is_control() || c == '"' { '?' } else { c }).collect()
+        let harmless = |c: char| if c.is_control() || c == '"' { '?' } else { c };
+        let mut shown: String = name.chars().take(NAME_CHARS_MAX).map(harmless).collect();
+        if name.chars().nth(NAME_CHARS_MAX).is_some() {
+            shown.push_str("...");
+        }
+        shown
     }
 
     fn notice(&mut self, notice: String) {

@@ -280,6 +280,14 @@ fn imports_and_files_have_limits() {
 }
 
 #[test]
+fn of_a_name_that_fills_a_file_the_beginning_is_told() {
+    let name = format!("{}.md", "a".repeat(100_000));
+    let notes = World::with(&[("repo/AGENTS.md", &format!("@{name}"))]).notes();
+    let told = format!("{}..., which AGENTS.md:1 imports, is not read", "a".repeat(1024));
+    assert!(notes.notices[0].starts_with(&told), "{:.2000}", notes.notices[0]);
+}
+
+#[test]
 fn a_file_may_import_as_many_as_are_told() {
     let world = World::new();
     let names: Vec<String> = (1..NOTE_FILES_MAX).map(|n| format!("{n}.md")).collect();

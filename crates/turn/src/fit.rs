@@ -47,9 +47,16 @@ impl State {
     #[must_use]
     pub fn compaction_cut(&self, focus: Option<&str>) -> Option<usize> {
         let keep_tail = self.settings.compaction.keep_tail as usize;
-        let mut cut = self.history.len().checked_sub(keep_tail)?;
-        while cut > 0 && self.estimate_summary(cut, focus) > self.context_limit() {
-            cut -= 1;
+        let latest = self.history.len().checked_sub(keep_tail)?;
+        // Of half a million messages each is weighed twenty times, not half a million times: a
+        // shorter head never weighs more.
+        let (mut cut, mut too_late) = (0, latest + 1);
+        while too_late - cut > 1 {
+            let middle = usize::midpoint(cut, too_late);
+            match self.estimate_summary(middle, focus) > self.context_limit() {
+                true => too_late = middle,
+                false => cut = middle,
+            }
         }
         compact::cut_point(self.history.messages(), self.history.len() - cut)
     }

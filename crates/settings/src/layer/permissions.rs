@@ -34,6 +34,10 @@ impl Reading<'_> {
         {
             let rules = fields.list(key);
             for node in self.keep(rules).unwrap_or_default() {
+                // That there are too many is told once, and one more of each changes nothing.
+                if self.layer.rules.len() > RULES_MAX {
+                    break;
+                }
                 let read = self.rule(key, effect, node);
                 self.keep(read);
             }

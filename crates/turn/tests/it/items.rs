@@ -120,6 +120,36 @@ fn what_an_answer_was_given_to_stays_where_anything_newer_can_be_it() {
 }
 
 #[test]
+fn of_many_answers_the_last_one_tells_what_is_new() {
+    check_after(
+        "picture look\nreply A cat.\npicture and this?\nreply A dog.",
+        "picture and that?
+         lost refused_item
+         reply I cannot see it.",
+        expect![[r#"
+            picture and that?
+              > model 3.1.1
+            lost refused_item
+                attempt 1 failed refuseditem, again in 0
+                items left out: 1
+                notice: an image or document was replaced by a note, since the provider cannot process what was sent; the request goes on without
+                epoch 2 refuseditem
+              > model 3.1.2
+            reply I cannot see it.
+                turn 3 ended done: I cannot see it.
+              > idle
+            ---
+            user: look + an image
+            model: A cat.
+            user: and this? + an image
+            model: A dog.
+            user: and that? + [image left out: the provider could not process it]
+            model: I cannot see it.
+        "#]],
+    );
+}
+
+#[test]
 fn a_provider_that_takes_none_is_asked_three_times_at_most() {
     check_after(
         SEEN,

@@ -149,6 +149,9 @@ fn rules_have_a_limit() {
         read(RULES_MAX + 1).unwrap_err().to_string(),
         "FILE:2: there are more than 4096 rules; remove some"
     );
+    // Those behind are not even read.
+    let layer = Layer::salvage(&source(Place::User, rules(3 * RULES_MAX)), &context());
+    assert_eq!(layer.rules.len(), RULES_MAX + 1);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! How much fits, and what starts a new prefix.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use expect_test::expect;
-use heeler_core::{Entry, Input, Record, Settings, Timestamp};
-use heeler_turn::{CharacterEstimate, State, TokenEstimate};
+use heeler_core::{Block, Entry, Input, Record, Settings, Timestamp};
+use heeler_turn::{CharacterEstimate, State, TokenEstimate, compact};
 
 use crate::door::{Play, check};
 
@@ -158,6 +159,38 @@ fn a_real_tokenizer_replaces_the_estimate() {
     let mut history = state.history.clone();
     history.set_estimate(Arc::new(CharacterEstimate::new(4)));
     assert_eq!((history.weight(), state.history.weight()), (18, 3));
+}
+
+/// Counts how often what asks for a summary is weighed: once for each cut that is tried.
+#[derive(Default)]
+struct Tried(AtomicU64);
+
+impl TokenEstimate for Tried {
+    fn weigh(&self, text: &str) -> u64 {
+        self.0.fetch_add(u64::from(text == compact::INSTRUCTION), Ordering::Relaxed);
+        text.len() as u64
+    }
+
+    fn tokens(&self, weight: u64) -> u64 {
+        weight
+    }
+
+    fn weight(&self, tokens: u64) -> u64 {
+        tokens
+    }
+}
+
+#[test]
+fn of_a_long_conversation_few_cuts_are_tried() {
+    let tried = Arc::new(Tried::default());
+    let mut state = State::with_estimate(Arc::clone(&tried) as Arc<dyn TokenEstimate>);
+    for _ in 0..5_000 {
+        state.history.push_user(vec![Block::text("a")]);
+        state.history.push_assistant(&[Block::text("b")], |_| String::new());
+    }
+    state.settings.estimate.context_limit = Some(1_000 + compact::INSTRUCTION.len() as u64);
+    assert_eq!(state.compaction_cut(None), Some(1_000));
+    assert!(tried.0.load(Ordering::Relaxed) <= 14);
 }
 
 #[test]

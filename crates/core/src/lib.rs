@@ -70,7 +70,7 @@ pub use glob::is_bounded_glob;
 pub use growing::push_text;
 pub use hook::{
     HookEnd, HookEvent, HookMoment, HookOutcome, HookRequest, HookVerdict, HookWatch, HookedCall,
-    Hooks, UnknownHookEvent,
+    Hooks, UnknownHookEvent, matches_no_tool,
 };
 pub use id::{CallId, IdError, PermissionId, Seq, SessionId, SteeringId};
 pub use image::ImageError;

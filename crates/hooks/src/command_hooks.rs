@@ -322,10 +322,11 @@ impl Hook {
 
     /// Why it is not run at all.
     fn broken(&self) -> Option<&str> {
-        match &self.matcher {
-            Matcher::Broken(why) => Some(why),
-            _ => self.command.broken.as_deref(),
-        }
+        let of_matcher = match &self.matcher {
+            Matcher::Broken(why) => Some(&**why),
+            _ => None,
+        };
+        self.command.broken.as_deref().or(of_matcher)
     }
 
     fn timeout_millis(&self) -> u64 {

@@ -17,6 +17,10 @@ use crate::{
     RawJson, SessionId, ToolOutput,
 };
 
+mod about;
+
+pub use about::matches_no_tool;
+
 /// Somebody who is told of moments of a session and may have a word in them.
 ///
 /// The driver asks `matches` often and runs nothing when it says no; when it says yes, it calls
@@ -83,6 +87,12 @@ impl HookEvent {
     pub fn is_of_call(self) -> bool {
         use HookEvent::{PermissionRequest, PostToolUse, PostToolUseFailure, PreToolUse};
         matches!(self, PreToolUse | PermissionRequest | PostToolUse | PostToolUseFailure)
+    }
+
+    /// Whether what it is about waits to be let through, so that a broken hook blocks it.
+    #[must_use]
+    pub fn guards(self) -> bool {
+        matches!(self, Self::PreToolUse | Self::PermissionRequest)
     }
 
     /// The name in settings files.

@@ -32,11 +32,11 @@ pub(crate) fn read(event: HookEvent, by: &str, said: Said<'_>) -> HookOutcome {
     let output = said.output.trim_start_matches(|c: char| c == '\u{feff}' || c.is_whitespace());
     let output = output.trim_end();
     match said.exit {
-        Exit::Code(0) if said.is_cut && guards(event) => {
+        Exit::Code(0) if said.is_cut && event.guards() => {
             broken(by, format!("it wrote more than {HOOK_OUTPUT_BYTES_MAX} bytes"))
         }
         // In another encoding a denial would look like words that mean nothing.
-        Exit::Code(0) if !said.is_text && guards(event) => {
+        Exit::Code(0) if !said.is_text && event.guards() => {
             broken(by, "its output is no UTF-8 text".to_owned())
         }
         Exit::Code(0) if output.starts_with('{') => match from_json(output) {
@@ -49,7 +49,7 @@ pub(crate) fn read(event: HookEvent, by: &str, said: Said<'_>) -> HookOutcome {
             Err(_) if text_counts(event) && !is_json(output) => text(event, output),
             Err(error) => broken(by, format!("its output cannot be read as an answer: {error}")),
         },
-        Exit::Code(0) if guards(event) && hides_answer(output) => {
+        Exit::Code(0) if event.guards() && hides_answer(output) => {
             broken(by, "its output is no answer, and holds what looks like one".to_owned())
         }
         Exit::Code(0) => text(event, output),
@@ -78,14 +78,9 @@ pub(crate) fn broken(by: &str, why: String) -> HookOutcome {
     HookOutcome::of(HookVerdict::Broken { by: by.to_owned(), why })
 }
 
-/// Whether a call hangs on what such a hook says.
-fn guards(event: HookEvent) -> bool {
-    matches!(event, HookEvent::PreToolUse | HookEvent::PermissionRequest)
-}
-
 /// What decides nothing in an answer on which a call hangs, though it was meant to.
 fn misplaced_in(event: HookEvent, output: &str) -> Option<String> {
-    let answer: Value = guards(event).then(|| from_json(output).ok()).flatten()?;
+    let answer: Value = event.guards().then(|| from_json(output).ok()).flatten()?;
     misplaced::misplaced(event, &answer)
 }
 

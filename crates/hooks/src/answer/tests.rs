@@ -175,7 +175,7 @@ fn an_answer_that_is_not_alone_does_not_let_a_call_pass() {
         let said =
             Said { exit: Exit::Code(0), output: "fine", errors: "", is_cut: true, is_text: true };
         let is_broken = matches!(read(event, "h", said).verdict, HookVerdict::Broken { .. });
-        assert_eq!(is_broken, guards(event), "{event}");
+        assert_eq!(is_broken, event.guards(), "{event}");
     }
 }
 
@@ -400,7 +400,7 @@ fn what_is_no_text_of_ours_is_broken_where_a_call_hangs_on_it() {
             is_text: false,
         };
         let is_broken = matches!(read(event, "h", said).verdict, HookVerdict::Broken { .. });
-        assert!(is_broken || !guards(event), "{event}");
+        assert!(is_broken || !event.guards(), "{event}");
     }
     before(
         "\u{feff}{\"decision\":\"block\"}",

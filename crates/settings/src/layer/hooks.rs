@@ -1,6 +1,6 @@
 //! `hooks`: commands that run by themselves, in Claude Code's form.
 
-use heeler_core::{HookEvent, Rule, RuleEffect};
+use heeler_core::{HookEvent, Rule, RuleEffect, matches_no_tool};
 use regex::RegexBuilder;
 
 use super::fields::{Fields, list, unknown_name, wrong};
@@ -37,7 +37,7 @@ pub struct HookSetting {
     pub only: Option<HookRule>,
     /// Whether nobody waits for it, and so nothing hangs on what it says.
     pub in_background: bool,
-    /// Why it cannot be run as it was meant; what it guards is denied.
+    /// Why it cannot be run as it was meant; a call that it guards is denied.
     pub broken: Option<String>,
     /// The file and its line.
     pub source: String,
@@ -50,6 +50,14 @@ pub struct HookRule {
     pub denying: Vec<Rule>,
     /// As one that allows: the hook may allow what it would allow; without any, nothing.
     pub allowing: Vec<Rule>,
+}
+
+/// What the hooks of one matcher have in common.
+struct Group<'a> {
+    event: HookEvent,
+    matcher: &'a str,
+    /// Why the matcher is none, of another program's.
+    mistake: Option<String>,
 }
 
 impl Reading<'_> {
@@ -95,18 +103,20 @@ impl Reading<'_> {
     fn group(&mut self, event: HookEvent, path: &str, node: &Node) -> Result<(), SettingsError> {
         let mut fields = Fields::of(&self.source.name, path, node)?;
         let matcher = fields.text("matcher")?.unwrap_or_default();
-        if let Some(why) = mistake(matcher) {
-            let why = format!("`{path}`: its matcher `{matcher}` is no pattern: {why}");
+        let mistake = mistake(event, matcher).map(|why| format!("its matcher `{matcher}` {why}"));
+        if let Some(why) = &mistake {
+            let why = format!("`{path}`: {why}");
             if !self.is_foreign() {
                 return Err(SettingsError::at(&self.source.name, node.line, why));
             }
-            self.note(node.line, format!("{why}; what it may be about is denied"));
+            self.note_broken(event, node.line, &why);
         }
+        let group = Group { event, matcher, mistake };
         for hook in fields.list("hooks")? {
             if self.layer.hooks.len() == HOOKS_MAX {
                 return Err(self.too_many(hook));
             }
-            self.hook(event, matcher, &format!("{path}.hooks"), hook)?;
+            self.hook(&group, &format!("{path}.hooks"), hook)?;
         }
         self.strangers(fields)
     }
@@ -121,14 +131,9 @@ impl Reading<'_> {
         fields.finish(self.unknown())
     }
 
-    fn hook(
-        &mut self,
-        event: HookEvent,
-        matcher: &str,
-        path: &str,
-        node: &Node,
-    ) -> Result<(), SettingsError> {
+    fn hook(&mut self, group: &Group<'_>, path: &str, node: &Node) -> Result<(), SettingsError> {
         let name = &self.source.name;
+        let event = group.event;
         let mut fields = Fields::of(name, path, node)?;
         let kind = fields.text("type")?.unwrap_or("command");
         if kind != "command" {
@@ -145,7 +150,7 @@ impl Reading<'_> {
             return Err(SettingsError::at(name, node.line, why));
         }
         let args = fields.take("args")?;
-        let (line, mut broken) = self.line(command, path, args)?;
+        let (line, mut broken) = self.line(event, command, path, args)?;
         let timeout_seconds = match fields.take("timeout")? {
             None => None,
             Some(node) => Some(self.seconds(&format!("{path}.timeout"), node)?),
@@ -169,7 +174,7 @@ impl Reading<'_> {
             if let Some(shell) = shell {
                 let why =
                     format!("`{path}.shell`: heeler runs hooks with bash, not with `{shell}`");
-                self.note(node.line, format!("{why}; what the hook may be about is denied"));
+                self.note_broken(event, node.line, &why);
                 broken = Some(why);
             }
             // What is shown meanwhile, and what the other program heeds elsewhere alone.
@@ -179,15 +184,24 @@ impl Reading<'_> {
         }
         self.layer.hooks.push(HookSetting {
             event,
-            matcher: matcher.to_owned(),
+            matcher: group.matcher.to_owned(),
             command: line,
             timeout_seconds,
             only,
             in_background,
-            broken,
+            broken: group.mistake.clone().or(broken),
             source: self.at(node.line),
         });
         self.strangers(fields)
+    }
+
+    /// Says what becomes of another program's hook that cannot be run as it was meant.
+    fn note_broken(&mut self, event: HookEvent, line: usize, why: &str) {
+        let end = match event.guards() {
+            true => "what the hook may be about is denied",
+            false => "the hook never runs",
+        };
+        self.note(line, format!("{why}; {end}"));
     }
 
     /// Whether the other program would run it beside the work and be woken by it.
@@ -208,6 +222,7 @@ impl Reading<'_> {
     /// The command line of a hook, or why it cannot be run as it was meant.
     fn line(
         &mut self,
+        event: HookEvent,
         command: &str,
         path: &str,
         args: Option<&Node>,
@@ -220,7 +235,7 @@ impl Reading<'_> {
         if !self.is_foreign() {
             return Err(SettingsError::at(&self.source.name, node.line, why));
         }
-        self.note(node.line, format!("{why}; what the hook may be about is denied"));
+        self.note_broken(event, node.line, &why);
         Ok((command.to_owned(), Some(why)))
     }
 
@@ -309,21 +324,24 @@ fn texts(node: &Node) -> Option<Vec<&str>> {
     texts.collect()
 }
 
-/// Why a matcher can be read neither as names nor as a pattern.
-fn mistake(matcher: &str) -> Option<String> {
+/// Why a matcher can be read neither as names nor as a pattern, or would match nothing.
+fn mistake(event: HookEvent, matcher: &str) -> Option<String> {
     let matcher = matcher.trim();
     if matcher == "*" {
         return None;
     }
+    if let Some(why) = matches_no_tool(matcher).filter(|_| event.is_of_call()) {
+        return Some(format!("matches no tool: {why}"));
+    }
     if matcher.len() > MATCHER_BYTES_MAX {
-        return Some(format!("it has more than {MATCHER_BYTES_MAX} bytes"));
+        return Some(format!("is no pattern: it has more than {MATCHER_BYTES_MAX} bytes"));
     }
     let error = RegexBuilder::new(matcher).size_limit(MATCHER_ROOM_BYTES_MAX).build().err()?;
     if let regex::Error::CompiledTooBig(_) = error {
-        return Some("it is too large".to_owned());
+        return Some("is no pattern: it is too large".to_owned());
     }
     let error = error.to_string();
     // Its last line says it; those before draw where.
     let why = error.lines().last().unwrap_or_default().trim();
-    Some(why.strip_prefix("error: ").unwrap_or(why).to_owned())
+    Some(format!("is no pattern: {}", why.strip_prefix("error: ").unwrap_or(why)))
 }

@@ -48,6 +48,61 @@ fn a_hook_runs_with_its_arguments() {
 }
 
 #[test]
+fn a_matcher_that_matches_no_tool_is_told() {
+    let about = |event: &str, matcher: &str| {
+        format!(
+            r#"{{"hooks": {{"{event}": [{{"matcher": "{matcher}", "hooks": [{{"command": "g"}}]}}]}}}}"#
+        )
+    };
+    check(
+        Place::UserClaude,
+        &about("PreToolUse", "Bash,Edit"),
+        expect![[r#"
+            FILE:1: PreToolUse [Bash,Edit] "g" None broken
+            FILE:1: note: `hooks.PreToolUse`: its matcher `Bash,Edit` matches no tool: names are apart by `|`; what the hook may be about is denied
+        "#]],
+    );
+    check(
+        Place::UserClaude,
+        &about("PostToolUse", "Edit(src/**)"),
+        expect![[r#"
+            FILE:1: PostToolUse [Edit(src/**)] "g" None broken
+            FILE:1: note: `hooks.PostToolUse`: its matcher `Edit(src/**)` matches no tool: it looks at names, and the hook at inputs; the hook never runs
+        "#]],
+    );
+    check(
+        Place::UserClaude,
+        &about("PreToolUse", "(unclosed"),
+        expect![[r#"
+            FILE:1: PreToolUse [(unclosed] "g" None broken
+            FILE:1: note: `hooks.PreToolUse`: its matcher `(unclosed` is no pattern: unclosed group; what the hook may be about is denied
+        "#]],
+    );
+    // Where there is no tool, it may be the name of anything.
+    check(
+        Place::UserClaude,
+        &about("SessionStart", "startup resume"),
+        expect![[r#"
+        FILE:1: SessionStart [startup resume] "g" None
+    "#]],
+    );
+    let own = |matcher: &str| {
+        format!("[[hooks.PreToolUse]]\nmatcher = '{matcher}'\nhooks = [{{ command = 'g' }}]")
+    };
+    check_refused(
+        Place::User,
+        &[&own("Bash|Edit"), &own("Bash,Edit"), &own("Bash Edit"), &own("Bash(git:*)")],
+        expect![[r#"
+            fine: FILE:3: PreToolUse [Bash|Edit] "g" None
+
+            FILE:1: `hooks.PreToolUse`: its matcher `Bash,Edit` matches no tool: names are apart by `|`
+            FILE:1: `hooks.PreToolUse`: its matcher `Bash Edit` matches no tool: names are apart by `|`
+            FILE:1: `hooks.PreToolUse`: its matcher `Bash(git:*)` matches no tool: it looks at names, and the hook at inputs
+        "#]],
+    );
+}
+
+#[test]
 fn a_hook_is_about_what_its_rule_means() {
     let only = |rule: &str| guard(&format!(r#""command": "g", "if": {rule}"#));
     check(

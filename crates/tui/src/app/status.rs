@@ -157,7 +157,10 @@ impl Status {
                 let sign = theme.sign("⎇ ", "branch ");
                 self.facts.branch.as_ref().map(|branch| plain(format!("{sign}{}", clean(branch))))
             }
-            StatusField::Confinement if self.is_confined => Some(plain("confined".to_owned())),
+            // Nothing is kept in the box there.
+            StatusField::Confinement if self.is_confined && mode != Mode::Bypass => {
+                Some(plain("confined".to_owned()))
+            }
             StatusField::Confinement => Some(Span::styled("not confined", theme.warning)),
         }
     }
@@ -182,4 +185,24 @@ impl Status {
 /// A model's name without its provider.
 fn short_model(name: &str) -> &str {
     name.rsplit_once('/').map_or(name, |(_, model)| model)
+}
+
+#[cfg(test)]
+mod tests {
+    use heeler_core::Policy;
+
+    use super::*;
+    use crate::text::Uncolored;
+
+    #[test]
+    fn in_bypass_nothing_is_called_confined() {
+        let policy = Policy { has_box: true, ..Policy::default() };
+        let mut status = Status::new(Facts::default());
+        status.settings(&Settings { policy, ..Settings::default() });
+        let theme = Theme::dark();
+        let look =
+            Look { width: 80, theme: &theme, highlight: &Uncolored, now: Timestamp::default() };
+        let shown = |mode| status.field(StatusField::Confinement, mode, look).unwrap().content;
+        assert_eq!([shown(Mode::Ask), shown(Mode::Bypass)], ["confined", "not confined"]);
+    }
 }

@@ -4,38 +4,53 @@
 //! the same, repeat a call's id and name with every piece, or say a whole call again at the end.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use heeler_core::{RawJson, ToolUse, push_text};
+use heeler_core::{RawJson, ToolUse};
 
 use super::super::extras::Extras;
 use super::Unreadable;
+use super::input::Input;
 use super::wire::{CallDelta, Function, Str};
 use crate::input::{CUT, parse_input};
 
 /// The most calls an answer may have.
 pub(super) const CALLS_MAX: u32 = 2048;
 
-/// The calls so far, by their place.
+/// The calls so far. What a piece costs does not grow with how many there are.
 #[derive(Debug, Default)]
-pub(super) struct Calls(BTreeMap<u32, Call>);
+pub(super) struct Calls {
+    by_place: BTreeMap<u32, Call>,
+    /// The last place of each number that the server gave.
+    by_number: BTreeMap<u32, u32>,
+    /// The last place of each id.
+    by_id: BTreeMap<String, u32>,
+}
 
 /// One call.
 #[derive(Debug, Default)]
 pub(super) struct Call {
-    /// What the server numbers it.
-    number: Option<u32>,
     id: String,
     pub(super) name: String,
-    pub(super) input: String,
+    pub(super) input: Input,
     /// Bytes of `input` that were handed on.
     pub(super) published_bytes: usize,
     /// Whether it was told that the call begins.
     pub(super) is_started: bool,
+    /// What it may come to again while that is not told.
+    again: Again,
     /// What the server added.
     pub(super) extras: Extras,
     pub(super) finished: Option<Arc<ToolUse>>,
+}
+
+/// The first earlier call of which one may be the beginning: those before it are ruled out.
+#[derive(Debug, Default, Clone, Copy)]
+struct Again {
+    at: u32,
+    /// So much of both inputs is known to be the same.
+    same_bytes: usize,
 }
 
 /// How an answer ended.
@@ -70,18 +85,22 @@ impl Calls {
         if at >= CALLS_MAX {
             return Err(Unreadable(format!("more than {CALLS_MAX} calls")));
         }
-        let call = self.0.entry(at).or_default();
+        let call = self.by_place.entry(at).or_default();
         if call.finished.is_some() && !piece.input.trim().is_empty() {
             return Err(Unreadable("a call grew after its end".to_owned()));
         }
-        push_text(&mut call.input, &piece.input);
-        call.number = call.number.or(piece.number);
+        call.input.push(&piece.input);
+        if let Some(number) = piece.number {
+            self.by_number.entry(number).and_modify(|last| *last = at.max(*last)).or_insert(at);
+        }
         // Named once; what repeats it repeats it whole.
         if call.name.is_empty() {
             call.name = piece.name.into_owned();
         }
-        if call.id.is_empty() {
+        if call.id.is_empty() && !piece.id.is_empty() {
             call.id = piece.id.into_owned();
+            let last = self.by_id.entry(call.id.clone()).or_default();
+            *last = at.max(*last);
         }
         delta.others.iter().for_each(|(name, raw)| call.extras.add(name, raw.get()));
         Ok(Grown { at, is_new: found.is_none() })
@@ -89,57 +108,76 @@ impl Calls {
 
     /// The calls in order, with their places.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut Call)> {
-        self.0.iter_mut().map(|(at, call)| (*at, call))
+        self.by_place.iter_mut().map(|(at, call)| (*at, call))
     }
 
     /// Leaves out what only repeats an earlier call: it is one call, and must run once.
     pub(super) fn forget_repeated(&mut self) {
-        let repeated = |(at, call): (&u32, &Call)| {
-            self.before(*at).any(|before| call.continues(before) && call.has_input_of(before))
-        };
-        let repeated: Vec<u32> =
-            self.0.iter().filter(|entry| repeated(*entry)).map(|(at, _)| *at).collect();
-        self.0.retain(|at, _| !repeated.contains(at));
+        let mut seen = HashSet::new();
+        let mut repeated = BTreeSet::new();
+        for (at, Call { id, name, input, .. }) in &self.by_place {
+            if !id.is_empty() && !seen.insert((id, name, input.said())) {
+                repeated.insert(*at);
+            }
+        }
+        self.by_place.retain(|at, _| !repeated.contains(at));
     }
 
-    /// The calls that can be told to begin: their names are known, and they do not come to an earlier
-    /// one again, as far as they have come.
-    pub(super) fn beginning(&self) -> Vec<u32> {
-        let begins = |(at, call): &(&u32, &Call)| {
-            let may_repeat = || self.before(**at).any(|before| call.continues(before));
-            !call.is_started && !call.name.is_empty() && !may_repeat()
-        };
-        self.0.iter().filter(begins).map(|(at, _)| *at).collect()
+    /// Whether it can be told now that the call begins that just grew: its name is known, and it does
+    /// not come to an earlier one again, as far as it has come.
+    pub(super) fn begins(&mut self, at: u32) -> bool {
+        let Some(call) = self.by_place.get(&at) else { return false };
+        if call.is_started || call.name.is_empty() {
+            return false;
+        }
+        // Only what this one says ends the doubt, never what an earlier one becomes.
+        let again = if call.id.is_empty() { None } else { self.may_come_again(at, call) };
+        if let (Some(again), Some(call)) = (again, self.by_place.get_mut(&at)) {
+            call.again = again;
+        }
+        again.is_none()
     }
 
-    fn before(&self, at: u32) -> impl Iterator<Item = &Call> {
-        self.0.range(..at).map(|(_, call)| call)
+    /// It is told that the call begins. Its name.
+    pub(super) fn start(&mut self, at: u32) -> String {
+        let call = self.by_place.entry(at).or_default();
+        call.is_started = true;
+        call.name.clone()
+    }
+
+    fn may_come_again(&self, at: u32, call: &Call) -> Option<Again> {
+        let Again { at: first, same_bytes } = call.again;
+        let mut earlier = self.by_place.range(first..at);
+        let (at, _) = earlier.find(|(at, earlier)| {
+            let known_bytes = if **at == first { same_bytes } else { 0 };
+            call.goes_along(earlier, known_bytes)
+        })?;
+        Some(Again { at: *at, same_bytes: call.input.said().len() })
     }
 
     /// How many there are.
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.by_place.len()
     }
 
     /// The call a piece belongs to; `None` for a new one.
-    fn place(&self, piece: &Piece<'_>) -> Option<u32> {
-        let newest = |is_it: &dyn Fn(&Call) -> bool| {
-            self.0.iter().rfind(|(_, call)| is_it(call)).map(|(at, _)| *at)
-        };
-        let at = match piece.number {
-            Some(number) => newest(&|call| call.number == Some(number)),
-            None if piece.id.is_empty() => newest(&|_| true),
-            None => newest(&|call| call.id == piece.id)
-                .or_else(|| newest(&|_| true).filter(|_| piece.name.is_empty())),
+    fn place(&mut self, piece: &Piece<'_>) -> Option<u32> {
+        let newest = || self.by_place.keys().next_back();
+        let at = *match piece.number {
+            Some(number) => self.by_number.get(&number),
+            None if piece.id.is_empty() => newest(),
+            None => {
+                let named = self.by_id.get(&*piece.id);
+                named.or_else(|| newest().filter(|_| piece.name.is_empty()))
+            }
         }?;
-        let call = self.0.get(&at)?;
-        (!piece.begins_another(call)).then_some(at)
+        (!piece.begins_another(self.by_place.get_mut(&at)?)).then_some(at)
     }
 
     /// The place of a new call: that of its number, where it is free.
     fn free(&self, number: Option<u32>) -> u32 {
-        let end = self.0.keys().next_back().map_or(0, |last| last + 1);
-        number.filter(|number| !self.0.contains_key(number)).unwrap_or(end)
+        let end = self.by_place.keys().next_back().map_or(0, |last| last + 1);
+        number.filter(|number| !self.by_place.contains_key(number)).unwrap_or(end)
     }
 }
 
@@ -154,7 +192,7 @@ struct Piece<'a> {
 impl Piece<'_> {
     /// Whether it cannot be more of the call that its number or id leads to: it names another, or
     /// brings an input where there is a whole one.
-    fn begins_another(&self, call: &Call) -> bool {
+    fn begins_another(&self, call: &mut Call) -> bool {
         if self.name.is_empty() || call.name.is_empty() {
             return false;
         }
@@ -162,36 +200,28 @@ impl Piece<'_> {
             return true;
         }
         let is_renamed = self.id.is_empty() && self.name != call.name;
-        call.has_input() && (is_renamed || !self.input.trim().is_empty())
+        (is_renamed || !self.input.trim().is_empty()) && call.input.is_whole()
     }
 }
 
 impl Call {
-    /// Whether its input is one whole object, as far as it has come.
-    pub(super) fn has_input(&self) -> bool {
-        !self.input.trim().is_empty() && parse_input(&self.input).is_ok()
-    }
-
-    /// Whether all that has come of it is the beginning of another, under the same id and name.
-    fn continues(&self, before: &Self) -> bool {
-        !self.id.is_empty()
-            && (&self.id, &self.name) == (&before.id, &before.name)
-            && before.input.trim().starts_with(self.input.trim())
-    }
-
-    fn has_input_of(&self, before: &Self) -> bool {
-        self.input.trim() == before.input.trim()
+    /// Whether all that has come of it is the beginning of one that was told, under the same id and name.
+    /// One that was not told is itself the beginning of one that was.
+    fn goes_along(&self, earlier: &Self, known_bytes: usize) -> bool {
+        self.input.look_at(1);
+        earlier.is_started
+            && (&self.id, &self.name) == (&earlier.id, &earlier.name)
+            && self.input.goes_along(&earlier.input, known_bytes)
     }
 
     /// Ends the call. An input that the end of the answer cut is not used.
     pub(super) fn finish(&mut self, end: End) -> Arc<ToolUse> {
         let finished = self.finished.get_or_insert_with(|| {
-            let is_cut = end == End::Cut
-                && (self.input.trim().is_empty() || parse_input(&self.input).is_err());
-            let input = match self.input.trim() {
-                _ if is_cut => Err(CUT.to_owned()),
-                "" => Ok(RawJson::empty_object()),
-                _ => parse_input(&self.input),
+            let (text, is_cut) = (self.input.text(), end == End::Cut);
+            let input = match (self.input.said(), parse_input(text)) {
+                ("", _) if !is_cut => Ok(RawJson::empty_object()),
+                ("", _) | (_, Err(_)) if is_cut => Err(CUT.to_owned()),
+                (_, input) => input,
             };
             let (input, invalid) = match input {
                 Ok(input) => (input, None),

@@ -5,6 +5,7 @@
 //! that grows is handed on when somebody asks for it.
 
 mod calls;
+mod input;
 mod reply;
 #[cfg(test)]
 mod tests;
@@ -268,11 +269,11 @@ impl Answer {
         });
         for call in delta.tool_calls.into_iter().flatten().chain(old) {
             let grown = self.calls.grow(call)?;
+            self.start_call(grown.at, out);
             if grown.is_new {
                 self.finish_calls_before(grown.at, out);
             }
         }
-        self.start_calls(out);
         Ok(())
     }
 
@@ -308,28 +309,22 @@ impl Answer {
         Ok(())
     }
 
-    /// Tells that calls begin whose names are known.
-    fn start_calls(&mut self, out: &mut VecDeque<ModelEvent>) {
-        let new = self.calls.beginning();
-        if new.is_empty() {
-            return;
-        }
-        self.publish(out);
-        for (at, call) in self.calls.iter_mut().filter(|(at, _)| new.contains(at)) {
-            call.is_started = true;
-            let (block, name) = (place(at), call.name.clone());
-            out.push_back(ModelEvent::ToolUseStarted { block, name });
+    /// Tells that the call begins that just grew, as soon as that is known.
+    fn start_call(&mut self, at: u32, out: &mut VecDeque<ModelEvent>) {
+        if self.calls.begins(at) {
+            self.publish(out);
+            let name = self.calls.start(at);
+            out.push_back(ModelEvent::ToolUseStarted { block: place(at), name });
         }
     }
 
     /// Ends the calls before one that begins, as far as their inputs are whole.
     fn finish_calls_before(&mut self, at: u32, out: &mut VecDeque<ModelEvent>) {
-        self.start_calls(out);
         self.publish(out);
         for (before, call) in self.calls.iter_mut() {
             // One that has a name and did not start may be an earlier one again.
             let is_own = call.is_started || call.name.is_empty();
-            if before < at && is_own && call.finished.is_none() && call.has_input() {
+            if before < at && is_own && call.finished.is_none() && call.input.is_whole() {
                 finish(before, call, End::Stopped, out);
             }
         }
@@ -354,9 +349,10 @@ impl Answer {
             }
         }
         for (at, call) in self.calls.iter_mut() {
-            if call.is_started && call.published_bytes < call.input.len() {
-                let text = call.input[call.published_bytes..].to_owned();
-                call.published_bytes = call.input.len();
+            let input = call.input.text();
+            if call.is_started && call.published_bytes < input.len() {
+                let text = input[call.published_bytes..].to_owned();
+                call.published_bytes = input.len();
                 out.push_back(ModelEvent::ToolInputDelta { block: place(at), text });
             }
         }

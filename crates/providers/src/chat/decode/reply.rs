@@ -17,7 +17,6 @@ impl Answer {
             Some(StopReason::MaxTokens | StopReason::Refusal | StopReason::ContentFilter)
         );
         self.calls.forget_repeated();
-        self.start_calls(out);
         self.publish(out);
         // Only the last call can be the one that was cut; another one is whole or broken.
         let last = self.calls.len();

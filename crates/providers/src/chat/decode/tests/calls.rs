@@ -313,6 +313,49 @@ fn there_are_so_many_calls_and_no_more() {
     );
 }
 
+#[test]
+fn what_a_piece_costs_grows_neither_with_the_calls_nor_with_what_came_before() {
+    let call = |number: usize, id: &str, input: &str| {
+        let arguments = serde_json::Value::from(input);
+        format!(
+            r#"{{"index":{number},"id":"{id}","function":{{"name":"a","arguments":{arguments}}}}}"#
+        )
+    };
+    // Calls that come to an earlier one again, for all that is known, while another grows.
+    let waiting = |n_pieces: usize| {
+        let different = (0..300).map(|n| call(n, &n.to_string(), "{}"));
+        let again = (300..600).map(|n| call(n, "z", if n == 300 { "{}" } else { "{" }));
+        let blank = r#"{"index":0,"function":{"arguments":" "}}"#;
+        different.chain(again).chain(vec![blank.to_owned(); n_pieces]).collect::<Vec<_>>()
+    };
+    let few = looked_at(&waiting(0));
+    assert!(looked_at(&waiting(3000)) - few < 3 * 3000);
+    // One that is said again in pieces, and one whose pieces all name it, and may all be its end.
+    let written = format!(r#"{{"n":"{}"}}"#, "}".repeat(3000));
+    let pieces = |number: usize| {
+        let pieces: Vec<String> = written
+            .as_bytes()
+            .chunks(4)
+            .map(|piece| std::str::from_utf8(piece).unwrap().into())
+            .collect();
+        pieces.into_iter().map(move |piece| call(number, "x", &piece)).collect::<Vec<_>>()
+    };
+    let again = [vec![call(0, "x", &written)], pieces(1)].concat();
+    assert!(looked_at(&again) < 10 * written.len());
+    assert!(looked_at(&pieces(0)) < 10 * written.len());
+}
+
+/// How much was looked at besides parsing, in bytes and calls.
+fn looked_at(calls: &[String]) -> usize {
+    let mut decoder = Decoder::new(&Quirks::default(), VENDOR);
+    let chunks: Vec<String> = calls.iter().map(|call| delta(call)).collect();
+    let chunks: Vec<&str> = chunks.iter().map(String::as_str).collect();
+    let body = stream(&chunks);
+    let body = body.trim_end().trim_end_matches("data: [DONE]");
+    decoder.feed(body.as_bytes(), &mut VecDeque::new()).unwrap();
+    decoder.answer.calls.iter_mut().map(|(_, call)| call.input.looked_at()).sum()
+}
+
 fn delta(call: &str) -> String {
     format!(r#"{{"choices":[{{"index":0,"delta":{{"tool_calls":[{call}]}}}}]}}"#)
 }

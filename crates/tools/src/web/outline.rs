@@ -4,7 +4,7 @@
 //! how many attributes they have. Looking at the tags costs one pass. Scripts, styles and comments
 //! are taken out before, so that nothing is in the page that was not looked at.
 
-use super::tags::{Kind, Pieces};
+use super::tags::{Kind, Pieces, Tag};
 
 /// Elements of a page.
 const ELEMENTS_MAX: usize = 50_000;
@@ -16,6 +16,8 @@ const ATTRIBUTES_MAX: usize = 1_000;
 /// Elements that a parser may make of a page: after each tag it may open again whatever formats
 /// the text and has not ended.
 const MADE_MAX: usize = 500_000;
+/// Attributes of the elements that a parser so opens again.
+const ATTRIBUTES_MADE_MAX: usize = 1_000_000;
 /// Blocks that the end of what formats their text moves it out of; it stays in those further in.
 const MOVED_MAX: usize = 7;
 
@@ -103,14 +105,18 @@ pub(super) fn without_scripts(html: &str) -> String {
 /// Looks at the tags of a page.
 pub(super) fn check(html: &str) -> Result<(), String> {
     let lower = html.to_ascii_lowercase();
-    let (mut n_elements, mut n_made, mut open) = (0, 0, Open::default());
+    let (mut n_elements, mut n_ends, mut open) = (0, 0, Open::default());
+    let (mut n_made, mut n_attributes_made) = (0, 0);
     for (range, kind) in Pieces::of(&lower) {
         match kind {
             Kind::Start(tag) => {
                 check_attributes(tag.n_attributes)?;
-                open.start(tag.name, tag.is_closed);
+                open.start(&tag);
             }
-            Kind::End(name) => open.end(name),
+            Kind::End(name) => {
+                n_ends += 1;
+                open.end(name);
+            }
             // In a drawing it is no text.
             Kind::Raw(_) => {
                 for (_, kind) in Pieces::within(&lower[range.clone()]) {
@@ -123,10 +129,15 @@ pub(super) fn check(html: &str) -> Result<(), String> {
         // In quotes, too: so the count holds whatever a parser takes for quoted.
         n_elements += starts(&lower[range]);
         n_made += 1 + open.n_formatting;
-        if n_elements > ELEMENTS_MAX || n_made > MADE_MAX {
+        n_attributes_made += open.n_attributes;
+        // Each end is looked for in all that is open, whether it ends something or not.
+        if n_elements.max(n_ends) > ELEMENTS_MAX || n_made > MADE_MAX {
             return Err(format!("the page has more than {ELEMENTS_MAX} elements"));
         }
-        if open.names.len() > DEPTH_MAX {
+        if n_attributes_made > ATTRIBUTES_MADE_MAX {
+            return Err("what formats the page's text has too many attributes".to_owned());
+        }
+        if open.elements.len() > DEPTH_MAX {
             return Err(too_deep());
         }
     }
@@ -154,64 +165,78 @@ fn starts(text: &str) -> usize {
 /// The elements that are open; rather one too many than one too few.
 #[derive(Default)]
 struct Open<'a> {
-    names: Vec<&'a str>,
+    elements: Vec<Element<'a>>,
     /// How many of them format text.
     n_formatting: usize,
+    /// How many attributes those have.
+    n_attributes: usize,
+}
+
+/// An element that is open.
+#[derive(Clone, Copy)]
+struct Element<'a> {
+    name: &'a str,
+    n_attributes: usize,
 }
 
 impl<'a> Open<'a> {
-    fn start(&mut self, name: &'a str, is_closed: bool) {
-        let name = one_name(name);
-        if (ENDING.contains(&name) && !self.nests(name)) || (is_closed && self.is_drawn(name)) {
+    fn start(&mut self, tag: &Tag<'a>) {
+        let name = one_name(tag.name);
+        if (ENDING.contains(&name) && !self.nests(name)) || (tag.is_closed && self.is_drawn(name)) {
             return;
         }
         if name == "a" {
             // A link within a link ends the outer one.
             self.end(name);
         }
-        self.n_formatting += usize::from(FORMATTING.contains(&name));
-        self.names.push(name);
+        if FORMATTING.contains(&name) {
+            self.n_formatting += 1;
+            self.n_attributes += tag.n_attributes;
+        }
+        self.elements.push(Element { name, n_attributes: tag.n_attributes });
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.elements.iter().any(|open| open.name == name)
     }
 
     /// Whether an element that ends by itself does not do so here.
     fn nests(&self, name: &str) -> bool {
-        let is_open = |name: &str| self.names.contains(&name);
         let is_anywhere = ["br", "dd", "dt", "embed", "hr", "img", "li", "meta", "p"];
         match name {
-            "rb" | "rp" | "rt" | "rtc" => !is_open("ruby"),
-            name => (is_open("svg") || is_open("math")) && !is_anywhere.contains(&name),
+            "rb" | "rp" | "rt" | "rtc" => !self.has("ruby"),
+            name => !is_anywhere.contains(&name) && (self.has("svg") || self.has("math")),
         }
     }
 
     /// Whether it is a part of a drawing or formula, in which elements may end at once.
     fn is_drawn(&self, name: &str) -> bool {
         let is_known = FORMATTING.contains(&name) || BLOCKS.contains(&name);
-        !is_known && self.names.iter().any(|open| matches!(*open, "svg" | "math"))
-            || matches!(name, "svg" | "math")
+        !is_known && (self.has("svg") || self.has("math")) || matches!(name, "svg" | "math")
     }
 
     fn end(&mut self, name: &str) {
         let name = one_name(name);
-        let Some(at) = self.names.iter().rposition(|open| *open == name) else { return };
-        let inner = &self.names[at + 1..];
+        let Some(at) = self.elements.iter().rposition(|open| open.name == name) else { return };
+        let inner = &self.elements[at + 1..];
         let is_block = BLOCKS.contains(&name);
-        if inner.iter().any(|open| WALLS.contains(open)) && !WALLS.contains(&name) {
+        if !WALLS.contains(&name) && inner.iter().any(|open| WALLS.contains(&open.name)) {
             return;
         }
+        let formats = |open: &Element<'_>| FORMATTING.contains(&open.name);
         if FORMATTING.contains(&name) {
-            let n_others = inner.iter().filter(|open| !FORMATTING.contains(open)).count();
-            if n_others <= MOVED_MAX {
-                self.names.remove(at);
+            if inner.iter().filter(|open| !formats(open)).count() <= MOVED_MAX {
+                let ended = self.elements.remove(at);
                 self.n_formatting -= 1;
+                self.n_attributes -= ended.n_attributes;
             }
         } else if name == "form" {
             // It alone ends; what is open in it stays so.
-            self.names.remove(at);
-        } else if is_block || !inner.iter().any(|open| BLOCKS.contains(open)) {
-            let stays: Vec<&str> =
-                inner.iter().copied().filter(|open| FORMATTING.contains(open)).collect();
-            self.names.truncate(at);
-            self.names.extend(stays);
+            self.elements.remove(at);
+        } else if is_block || !inner.iter().any(|open| BLOCKS.contains(&open.name)) {
+            let stays: Vec<_> = inner.iter().copied().filter(formats).collect();
+            self.elements.truncate(at);
+            self.elements.extend(stays);
         }
     }
 }

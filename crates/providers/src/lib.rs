@@ -21,6 +21,7 @@ mod json;
 pub mod models;
 mod named;
 pub mod openrouter;
+mod placeholder;
 pub mod presets;
 pub mod probe;
 pub mod responses;

@@ -6,6 +6,7 @@ mod anthropic;
 mod chat;
 mod conformance;
 mod endless;
+mod neighbors;
 mod responses;
 mod server;
 mod tls;

@@ -14,6 +14,7 @@ use super::super::{DIALECT, call_fields};
 use super::json::{marker_text, raw_marker};
 use crate::call_digest::digest;
 use crate::json::string;
+use crate::placeholder;
 
 /// What tool names and call ids may consist of, besides letters and digits.
 const NAME_PUNCTUATION: [u8; 2] = [b'_', b'-'];
@@ -22,25 +23,21 @@ const NAME_CHARS_MAX: usize = 128;
 /// Stands in a failed result that has no text, where what it has follows.
 const FOLLOWS: &str = "failed; what it gave follows the results";
 
-/// Encodes a message, and says where a marker for its last block belongs. A message of which
-/// nothing may be sent has no bytes.
+/// Encodes a message, and says where a marker for its last block belongs.
 pub(super) fn encode(message: &Message) -> (Vec<u8>, Option<usize>) {
     let role = match message.role {
         Role::User => "user",
         Role::Assistant => "assistant",
     };
     let mut out = format!(r#"{{"role":"{role}","content":["#).into_bytes();
-    let slot = blocks(&mut out, &apart(message));
+    let slot = match blocks(&mut out, &apart(message)) {
+        Slot::Nothing => block(&mut out, &Block::text(placeholder::of(message.role)), None),
+        slot => slot,
+    };
+    out.extend_from_slice(b"]}");
     match slot {
-        Slot::Nothing => (Vec::new(), None),
-        Slot::Open(at) => {
-            out.extend_from_slice(b"]}");
-            (out, Some(at))
-        }
-        Slot::Taken => {
-            out.extend_from_slice(b"]}");
-            (out, None)
-        }
+        Slot::Open(at) => (out, Some(at)),
+        Slot::Nothing | Slot::Taken => (out, None),
     }
 }
 

@@ -142,11 +142,8 @@ impl Chunks {
         }
     }
 
-    /// Adds the next item of the list, unless it is empty.
+    /// Adds the next item of the list.
     fn item(&mut self, bytes: Bytes) {
-        if bytes.is_empty() {
-            return;
-        }
         if self.0.len() > 1 {
             self.0.push(Bytes::from_static(b","));
         }

@@ -7,6 +7,7 @@ use super::super::Quirks;
 use super::super::extras::{CALL_MEMBER, Extras, REASONING_MEMBER};
 use super::{call_id, marker};
 use crate::json::string;
+use crate::placeholder;
 
 /// Between the texts of a person, which are one string on the wire.
 const PARAGRAPH: &str = "\n\n";
@@ -14,12 +15,10 @@ const PARAGRAPH: &str = "\n\n";
 const NOTHING: &str = "(no output)";
 const IMAGES: &str = "(images, which follow)";
 const FAILED: &str = "failed without a message";
-/// What a model says that said nothing, where it has to say something.
-const WORD: &str = "OK.";
 /// What tells the model that a call failed: there is no other place for it.
 const ERROR: &str = "Error: ";
 
-/// Encodes a message. One of which nothing may be sent has no bytes.
+/// Encodes a message.
 pub(super) fn encode(message: &Message, quirks: &Quirks) -> Vec<u8> {
     let mut out = Vec::new();
     match message.role {
@@ -45,8 +44,14 @@ fn user(out: &mut Vec<u8>, blocks: &[Block], quirks: &Quirks) {
             _ => {}
         }
     }
+    if out.is_empty() && parts.0.is_empty() {
+        let text = placeholder::of(Role::User).into();
+        parts.0.push(Part::Text { text, cache: None });
+    }
     if quirks.answers_results && !out.is_empty() && !parts.0.is_empty() {
-        word(out);
+        begin(out, br#"{"role":"assistant","content":"#);
+        string(out, placeholder::of(Role::Assistant));
+        out.push(b'}');
     }
     parts.write(out, quirks);
 }
@@ -195,16 +200,13 @@ fn assistant(out: &mut Vec<u8>, blocks: &[Block], quirks: &Quirks) {
             _ => None,
         })
     };
-    let text: String = texts().map(|text| text.text.as_str()).collect();
+    let mut text: String = texts().map(|text| text.text.as_str()).collect();
     let cache = texts().filter_map(|text| text.cache).next_back();
     let has_calls = blocks.iter().any(|block| block.as_tool_use().is_some());
     let extras = extras(blocks, quirks);
-    // A message of reasoning alone is an empty one to those who take reasoning back.
+    // Those who take reasoning back refuse a message that has nothing beside it.
     if text.trim().is_empty() && !has_calls && extras.has_no_other_than(REASONING_MEMBER) {
-        if quirks.answers_results {
-            word(out);
-        }
-        return;
+        placeholder::of(Role::Assistant).clone_into(&mut text);
     }
     begin(out, br#"{"role":"assistant","content":"#);
     match (text.trim().is_empty(), has_calls) {
@@ -224,12 +226,6 @@ fn assistant(out: &mut Vec<u8>, blocks: &[Block], quirks: &Quirks) {
         }
     }
     out.extend_from_slice(if has_calls { b"]}" } else { b"}" });
-}
-
-fn word(out: &mut Vec<u8>) {
-    begin(out, br#"{"role":"assistant","content":"#);
-    string(out, WORD);
-    out.push(b'}');
 }
 
 /// The members that go back with the message, of all its items of this dialect.

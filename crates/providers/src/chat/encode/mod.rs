@@ -97,11 +97,8 @@ struct Chunks {
 }
 
 impl Chunks {
-    /// Adds the next item of the list, unless it is empty.
+    /// Adds the next item of the list.
     fn item(&mut self, bytes: Bytes) {
-        if bytes.is_empty() {
-            return;
-        }
         if !self.is_first {
             self.chunks.push(Bytes::from_static(b","));
         }

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::super::DIALECT;
 use super::Reasoning;
 use crate::json::string;
+use crate::placeholder;
 
 /// The longest tool name the provider takes.
 const NAME_CHARS_MAX: usize = 128;
@@ -17,8 +18,7 @@ const CALL_ID_BYTES_MAX: usize = 64;
 /// What raw parts of a message begin their type with; all else that is raw is an item.
 const PART: &str = "input_";
 
-/// Encodes a message as items with commas between. A message of which nothing may be sent has no
-/// bytes.
+/// Encodes a message as items with commas between.
 ///
 /// The provider refuses reasoning that nothing follows, as an answer that was cut may leave it.
 pub(super) fn encode(message: &Message, reasoning: Reasoning) -> Vec<u8> {
@@ -36,6 +36,9 @@ pub(super) fn encode(message: &Message, reasoning: Reasoning) -> Vec<u8> {
         }
     }
     items.out.truncate(followed_bytes);
+    if followed_bytes == 0 {
+        items.block(&Block::text(placeholder::of(message.role)));
+    }
     items.close_message();
     items.out
 }

@@ -119,11 +119,8 @@ impl Reasoning {
 struct Chunks(Vec<Bytes>);
 
 impl Chunks {
-    /// Adds the next items, unless there are none.
+    /// Adds the next items.
     fn items(&mut self, bytes: Bytes) {
-        if bytes.is_empty() {
-            return;
-        }
         if self.0.len() > 1 {
             self.0.push(Bytes::from_static(b","));
         }

@@ -304,22 +304,21 @@ fn the_mark_goes_to_the_newest_stable_message_that_can_carry_it() {
     let mut request = request(vec![
         Message::user("one"),
         Message { role: Role::Assistant, blocks: vec![thinking] },
-        Message { role: Role::User, blocks: vec![Block::Opaque(Arc::new(opaque("other", "{}")))] },
         Message::user("last"),
     ]);
-    request.stable = 3;
+    request.stable = 2;
     check(
         &request,
         expect![[r#"
-        {"model":"claude-test","messages":[
-        {"role":"user","content":[
-          {"type":"text","text":"one","cache_control":
-          {"type":"ephemeral"}}]},
-        {"role":"assistant","content":[
-          {"type":"thinking","thinking":"hm","signature":"sig"}]},
-        {"role":"user","content":[
-          {"type":"text","text":"last"}]}
-        ],"max_tokens":100,"stream":true}"#]],
+            {"model":"claude-test","messages":[
+            {"role":"user","content":[
+              {"type":"text","text":"one","cache_control":
+              {"type":"ephemeral"}}]},
+            {"role":"assistant","content":[
+              {"type":"thinking","thinking":"hm","signature":"sig"}]},
+            {"role":"user","content":[
+              {"type":"text","text":"last"}]}
+            ],"max_tokens":100,"stream":true}"#]],
     );
     request.stable = usize::MAX;
     check_markers(

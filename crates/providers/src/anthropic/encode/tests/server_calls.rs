@@ -66,7 +66,8 @@ fn what_led_to_such_a_call_or_came_of_it_goes_with_it() {
         &[said(vec![thinking(), search("s1")]), Message::user("and?")],
         expect![[r#"
 
-        {"role":"user","content":[{"type":"text","text":"and?"}]}"#]],
+            {"role":"assistant","content":[{"type":"text","text":"OK."}]},
+            {"role":"user","content":[{"type":"text","text":"and?"}]}"#]],
     );
     let by_code = own(
         r#"{"type":"server_tool_use","id":"s2","caller":{"type":"code_execution_20260120","tool_id":"s1"}}"#,

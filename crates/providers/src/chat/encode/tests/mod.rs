@@ -189,10 +189,11 @@ fn what_the_model_said() {
     check(
         &request(messages.clone()),
         expect![[r#"
-        {"model":"gpt-test","messages":[
-        {"role":"user","content":"go"},
-        {"role":"assistant","content":"Let me.",
-          "tool_calls":[{"id":"a","type":"function","function":{"name":"read_it_","arguments":"{\"path\": \"é\"}"}},{"id":"bad","type":"function","function":{"name":"read","arguments":"{}"}}]}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
+            {"model":"gpt-test","messages":[
+            {"role":"user","content":"go"},
+            {"role":"assistant","content":"Let me.",
+              "tool_calls":[{"id":"a","type":"function","function":{"name":"read_it_","arguments":"{\"path\": \"é\"}"}},{"id":"bad","type":"function","function":{"name":"read","arguments":"{}"}}]},
+            {"role":"assistant","content":"OK."}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
     );
     let back = Quirks {
         reasoning_back: true,
@@ -214,7 +215,7 @@ fn what_the_model_said() {
 }
 
 #[test]
-fn a_message_of_reasoning_alone_is_an_empty_one() {
+fn a_message_of_reasoning_alone_has_a_word_beside_it() {
     let quirks = Quirks { reasoning_back: true, ..Quirks::default() };
     let reasoning = Thinking {
         raw: Some(item("openai-chat", r#"{"reasoning_content":"r"}"#).into()),
@@ -229,9 +230,10 @@ fn a_message_of_reasoning_alone_is_an_empty_one() {
         &quirks,
         &request(messages),
         expect![[r#"
-        {"model":"gpt-test","messages":[
-        {"role":"user","content":"go"},
-        {"role":"user","content":"go on"}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
+            {"model":"gpt-test","messages":[
+            {"role":"user","content":"go"},
+            {"role":"assistant","content":"OK.","reasoning_content":"r"},
+            {"role":"user","content":"go on"}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
     );
 }
 

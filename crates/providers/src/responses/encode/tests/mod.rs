@@ -152,7 +152,7 @@ fn reasoning_that_nothing_follows_is_left_out() {
     seen += &sent(Role::User, vec![Block::text("a"), reasoning()]);
     expect![[r#"
         {"type":"reasoning","encrypted_content":"gA"},{"type":"message","role":"assistant","content":"a"}
-
+        {"type":"message","role":"assistant","content":"OK."}
         {"type":"reasoning","encrypted_content":"gA"},{"type":"function_call","call_id":"c","name":"n","arguments":"{}"}
         {"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}
     "#]].assert_eq(&seen);

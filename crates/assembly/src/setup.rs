@@ -121,6 +121,7 @@ impl Setup {
     /// # Errors
     /// When something set is unusable: no key, no such model, a variable that makes no sense.
     pub fn assemble(mut self, store: FileStore) -> Result<Assembly, SetupError> {
+        let names_mode = self.permission.mode.is_some();
         let (mut policy, mut loaded) =
             self.permission.settle(&self.environment, &self.workspace)?;
         if self.staged {
@@ -183,6 +184,8 @@ impl Setup {
             policy,
             ..Settings::default()
         };
+        // A file says what sessions begin with; out of plan mode leads what somebody says now.
+        parts.keeps_plan = !names_mode;
         parts.build = env!("CARGO_PKG_VERSION").to_owned();
         let home = home_folder(&self.environment)?;
         Ok(Assembly { parts, store, loaded, prompt, launcher, home, local })

@@ -54,6 +54,8 @@ pub struct Parts {
     pub system: String,
     /// Model, limits, permission.
     pub settings: Settings,
+    /// Whether a session that was left in plan mode is gone on with in it, whatever mode the settings have.
+    pub keeps_plan: bool,
     /// When a failed model request is sent again.
     pub retry: retry::Policy,
     /// Estimates tokens instead of counting characters.
@@ -97,6 +99,7 @@ impl Parts {
             entropy: Arc::new(OsEntropy::default()),
             system: String::new(),
             settings,
+            keeps_plan: false,
             retry: retry::Policy::default(),
             estimate: None,
             secrets: Arc::default(),

@@ -1,6 +1,6 @@
 //! What the window asks of the program around it.
 
-use heeler_core::{BoxFuture, Question, Rule, SessionId, SessionName, Settings, Timestamp};
+use heeler_core::{BoxFuture, Mode, Question, Rule, SessionId, SessionName, Settings, Timestamp};
 use heeler_engine::Session;
 use heeler_settings::StatusField;
 use tokio::sync::oneshot;
@@ -13,10 +13,15 @@ use crate::transcript::TableRow;
 /// The program around a window: it knows stores, models and settings. Failures are words for the
 /// person, with the next step.
 pub trait Host: Send + Sync + 'static {
-    /// Begins a new session.
-    fn create(&self) -> BoxFuture<Result<Session, String>>;
+    /// Begins a new session in this mode.
+    fn create(&self, mode: Mode) -> BoxFuture<Result<Session, String>>;
     /// Goes on with a stored session, whose own model answers unless another one is named.
-    fn open(&self, id: SessionId, model: Option<String>) -> BoxFuture<Result<Session, String>>;
+    fn open(
+        &self,
+        id: SessionId,
+        model: Option<String>,
+        mode: ModeOnward,
+    ) -> BoxFuture<Result<Session, String>>;
     /// The stored sessions of this folder, the latest first.
     fn sessions(&self) -> BoxFuture<Result<Vec<SessionRow>, String>>;
     /// The stored session that is meant by an id, the beginning of one, or a name.
@@ -50,6 +55,15 @@ pub trait Host: Send + Sync + 'static {
     fn background(&self, background: Background) -> Option<Theme>;
     /// What there is to tell about a topic.
     fn tell(&self, topic: Topic, session: Session) -> BoxFuture<Result<Told, String>>;
+}
+
+/// The mode in which a stored session is gone on with.
+#[derive(Debug, Clone, Copy)]
+pub enum ModeOnward {
+    /// The window's.
+    Window(Mode),
+    /// The window's, but plan mode where the session was left in that.
+    WindowOrPlan(Mode),
 }
 
 /// What an editor left.

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use heeler_attach::{OwnerKind, Questions, serve};
-use heeler_core::{Input, SessionId, TurnOutcome};
+use heeler_core::{Input, Mode, SessionId, TurnOutcome};
 use heeler_engine::{Cursor, Parts, Session};
 use heeler_stage::Stage;
 use heeler_store::FileStore;
+use heeler_turn::State;
 
 use super::ends::Ends;
 use super::finish::Finish;
@@ -21,6 +22,10 @@ use crate::say::say;
 /// Said once, where there is no box.
 const NOT_CONFINED: &str =
     "heeler: commands are not confined; what a rule allows runs with your own rights";
+
+/// Said where nobody asked for plan mode in this run.
+const STILL_PLANS: &str = "heeler: the session was left in plan mode and goes on in it; `--permission-mode` \
+                           names another";
 
 /// What is to be done.
 pub(super) struct Run<'a> {
@@ -57,6 +62,7 @@ impl Run<'_> {
     ) -> Result<Finish> {
         let model = parts.settings.model.name.clone();
         let is_confined = parts.settings.policy.has_box;
+        let mode = parts.settings.policy.mode;
         parts.provider.prewarm();
         // So that it and the launcher's start go on in their threads while the session is made here.
         tokio::task::yield_now().await;
@@ -80,7 +86,7 @@ impl Run<'_> {
             say(NOT_CONFINED);
         }
         if let Ok(state) = session.state().await {
-            state.lost_works().for_each(|told| say(told.trim_matches(['[', ']'])));
+            tell_left(&state, mode);
         }
         printer.begin(&session, &model)?;
         let mut turn = 0;
@@ -186,6 +192,14 @@ async fn close(
         printer.print(&seen)?;
     }
     printer.flush()
+}
+
+/// Tells what an earlier process left that nobody asked for in this run, which begins in this mode.
+fn tell_left(state: &State, mode: Mode) {
+    if state.settings.policy.mode == Mode::Plan && mode != Mode::Plan {
+        say(STILL_PLANS);
+    }
+    state.lost_works().for_each(|told| say(told.trim_matches(['[', ']'])));
 }
 
 /// Ends what calls left in the background: nobody is there who would hear of it. The model is told so

@@ -6,13 +6,15 @@ use std::sync::{Arc, OnceLock};
 use anyhow::Result;
 use heeler_assembly::{Environment, Permission, hidden, home_folder, keep_rule};
 use heeler_attach::{Attached, GuestQuestion};
-use heeler_core::{BoxFuture, Rule, SessionId};
+use heeler_core::{BoxFuture, Mode, Rule, SessionId};
 use heeler_engine::{Session, SystemClock};
 use heeler_settings::{Keep, Loaded};
 use heeler_store::FileStore;
 use heeler_tui::app::Topic;
 use heeler_tui::composer::HistoryFile;
-use heeler_tui::host::{Asking, Changed, Edited, Facts, Glance, Host, SessionRow, Told};
+use heeler_tui::host::{
+    Asking, Changed, Edited, Facts, Glance, Host, ModeOnward, SessionRow, Told,
+};
 use heeler_tui::theme::{Background, Theme};
 use heeler_tui::{Window, run as run_window};
 use tokio::sync::mpsc;
@@ -135,11 +137,16 @@ fn refused<T: Send + 'static>() -> BoxFuture<Result<T, String>> {
 }
 
 impl Host for Guest {
-    fn create(&self) -> BoxFuture<Result<Session, String>> {
+    fn create(&self, _: Mode) -> BoxFuture<Result<Session, String>> {
         refused()
     }
 
-    fn open(&self, _: SessionId, _: Option<String>) -> BoxFuture<Result<Session, String>> {
+    fn open(
+        &self,
+        _: SessionId,
+        _: Option<String>,
+        _: ModeOnward,
+    ) -> BoxFuture<Result<Session, String>> {
         refused()
     }
 

@@ -10,13 +10,13 @@ use heeler_assembly::{
     home_folder, keep_rule,
 };
 use heeler_attach::{OwnerKind, Questions, serve};
-use heeler_core::{BoxFuture, Limits, Person, Rule, SessionId, SessionStore as _, Tool};
+use heeler_core::{BoxFuture, Limits, Mode, Person, Rule, SessionId, SessionStore as _, Tool};
 use heeler_engine::{Session, ToolRegistry};
 use heeler_sandbox::Launcher;
 use heeler_settings::{Keep, Loaded, TuiPreferences};
 use heeler_store::FileStore;
 use heeler_tui::app::Topic;
-use heeler_tui::host::{Changed, Edited, Facts, Glance, Host, SessionRow, Told};
+use heeler_tui::host::{Changed, Edited, Facts, Glance, Host, ModeOnward, SessionRow, Told};
 use heeler_tui::theme::{Background, Theme};
 
 use crate::exec::{choose, no_box};
@@ -35,8 +35,8 @@ pub(super) struct Program {
     pub(super) environment: Environment,
     pub(super) store: FileStore,
     pub(super) workspace: PathBuf,
-    /// Whose answer is asked for on the command line.
-    pub(super) model: Option<String>,
+    /// Whose answers new sessions ask for: that of the command line, or who was chosen in the window.
+    pub(super) model: Mutex<Option<String>>,
     pub(super) fallback: Vec<String>,
     pub(super) permission: Permission,
     pub(super) person: Arc<dyn Person>,
@@ -120,9 +120,10 @@ impl TerminalHost {
         self.0.workspace.clone()
     }
 
-    /// Begins a session.
-    pub(super) async fn begin(&self) -> Result<Session> {
-        let assembly = self.0.ready(self.0.model.clone()).await?;
+    /// Begins a session, in the mode of flags and files unless the window has one.
+    pub(super) async fn begin(&self, mode: Option<Mode>) -> Result<Session> {
+        let model = lock(&self.0.model).clone();
+        let assembly = self.0.ready(model, mode).await?;
         let workspace = self.0.workspace.to_string_lossy();
         let session = Session::create(assembly.parts, &workspace).await?;
         lock(&self.0.begun).push(session.id().clone());
@@ -141,13 +142,27 @@ impl TerminalHost {
         }
     }
 
-    /// Goes on with a session of this folder.
-    pub(super) async fn go_on(&self, id: SessionId, model: Option<String>) -> Result<Session> {
-        let assembly = self.0.ready(model).await?;
-        Ok(self.0.served(Session::open(assembly.parts, id).await?))
+    /// Goes on with a session of this folder, in the mode of flags and files unless the window has one.
+    pub(super) async fn go_on(
+        &self,
+        id: SessionId,
+        model: Option<String>,
+        mode: Option<ModeOnward>,
+    ) -> Result<Session> {
+        let window = mode.map(|(ModeOnward::Window(mode) | ModeOnward::WindowOrPlan(mode))| mode);
+        let mut parts = self.0.ready(model, window).await?.parts;
+        if let Some(mode) = mode {
+            parts.keeps_plan = matches!(mode, ModeOnward::WindowOrPlan(_));
+        }
+        Ok(self.0.served(Session::open(parts, id).await?))
     }
 
-    async fn open_stored(&self, id: SessionId, model: Option<String>) -> Result<Session> {
+    async fn open_stored(
+        &self,
+        id: SessionId,
+        model: Option<String>,
+        mode: ModeOnward,
+    ) -> Result<Session> {
         let whole = id.to_string();
         let Program { store, workspace, .. } = &*self.0;
         let existing = choose::session(Some(&whole), false, store, workspace).await?;
@@ -159,13 +174,17 @@ impl TerminalHost {
             "session {id} works in {}; go there and `heeler --resume {id}`",
             own.display()
         );
-        self.go_on(id, model.or(existing.model)).await
+        let session = self.go_on(id, model.clone().or(existing.model), Some(mode)).await?;
+        if model.is_some() {
+            *lock(&self.0.model) = model;
+        }
+        Ok(session)
     }
 }
 
 impl Program {
-    /// The agent of the session that is shown next.
-    async fn ready(&self, model: Option<String>) -> Result<Assembly> {
+    /// The agent of the session that is shown next, in the window's mode, if it has one already.
+    async fn ready(&self, model: Option<String>, mode: Option<Mode>) -> Result<Assembly> {
         let made = lock(&self.assembled).take();
         let mut assembly = match made {
             Some((asked, assembly)) if asked == model => assembly,
@@ -175,8 +194,14 @@ impl Program {
         assembly.parts.provider.prewarm();
         *lock(&self.prompt) = Some(assembly.prompt.clone());
         let mut known = lock(&self.known);
+        let mut loaded = assembly.loaded.clone();
+        if let Some(mode) = mode {
+            assembly.parts.settings.policy.mode = mode;
+            // A file that names another one since then is told of with the next input, and counts.
+            loaded.mode.clone_from(&known.loaded.mode);
+        }
         *known = Known {
-            loaded: assembly.loaded.clone(),
+            loaded,
             problem: None,
             tools: assembly.parts.tool_source.clone(),
             background: known.background,
@@ -227,14 +252,20 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Host for TerminalHost {
-    fn create(&self) -> BoxFuture<Result<Session, String>> {
+    fn create(&self, mode: Mode) -> BoxFuture<Result<Session, String>> {
         let host = self.clone();
-        Box::pin(async move { host.begin().await.map_err(|error| told(&error)) })
+        Box::pin(async move { host.begin(Some(mode)).await.map_err(|error| told(&error)) })
     }
 
-    fn open(&self, id: SessionId, model: Option<String>) -> BoxFuture<Result<Session, String>> {
+    fn open(
+        &self,
+        id: SessionId,
+        model: Option<String>,
+        mode: ModeOnward,
+    ) -> BoxFuture<Result<Session, String>> {
         let host = self.clone();
-        Box::pin(async move { host.open_stored(id, model).await.map_err(|error| told(&error)) })
+        let open = async move || host.open_stored(id, model, mode).await;
+        Box::pin(async move { open().await.map_err(|error| told(&error)) })
     }
 
     fn sessions(&self) -> BoxFuture<Result<Vec<SessionRow>, String>> {

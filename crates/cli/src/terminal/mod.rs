@@ -107,7 +107,7 @@ async fn work(
         environment: environment.clone(),
         store: store.clone(),
         workspace: own.unwrap_or(folder),
-        model: arguments.model.clone(),
+        model: Mutex::new(arguments.model.clone()),
         fallback: arguments.fallback_model.clone(),
         permission,
         person: questioned.person(Some(WindowPerson::shared(asks))),
@@ -129,8 +129,8 @@ async fn work(
         existing => existing.map(|it| it.id),
     };
     let session = match goes_on {
-        Some(id) => host.go_on(id, first).await?,
-        None => host.begin().await?,
+        Some(id) => host.go_on(id, first, None).await?,
+        None => host.begin(None).await?,
     };
     let journals = store.clone();
     let cleaning = Cleaning::begin(store, SystemClock.now());
@@ -178,7 +178,7 @@ async fn prepare_or_help(
                 First::Demo => return Ok(ControlFlow::Break(None)),
                 First::Leave => return Ok(ControlFlow::Break(Some(Exit::Done))),
             }
-            program.model.clone_from(first);
+            program.model = Mutex::new(first.clone());
             program.prepare(first.clone()).await.map(ControlFlow::Continue)
         }
         prepared => prepared.map(ControlFlow::Continue),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use heeler_core::{
-    Durability, Journal, Latest, Lease, Opened, Record, Rule, RuleEffect, Seq, SessionId,
+    Durability, Journal, Latest, Lease, Mode, Opened, Record, Rule, RuleEffect, Seq, SessionId,
     StoreError,
 };
 use heeler_turn::State;
@@ -47,7 +47,10 @@ impl Driver {
         let mut driver = Self::at_rest(parts, lease, state, &journal, checkpoints, commands);
         driver.messenger =
             driver.parts.outbound.clone().map(|outbound| Messenger::new(outbound, driver.log()));
-        let settings = std::mem::take(&mut driver.parts.settings);
+        let mut settings = std::mem::take(&mut driver.parts.settings);
+        if driver.parts.keeps_plan && driver.state.settings.policy.mode == Mode::Plan {
+            settings.policy.mode = Mode::Plan;
+        }
         driver.parts.settings = driver.state.settings_to_go_on_with(settings);
         // From the next record on nobody knows any more which calls were cut off.
         if !is_on(Bug::UnclearedCalls) {

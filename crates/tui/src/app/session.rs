@@ -42,7 +42,8 @@ impl App {
         self.picker = None;
         self.pager = None;
         self.status.open(&opened);
-        self.mode_apart = apart(opened.settings.policy.mode);
+        // Whoever was given it for this window has it in each session of the window.
+        self.mode_apart = apart(opened.settings.policy.mode).or(self.mode_apart);
         self.settings = opened.settings;
         self.session = opened.id;
         self.is_unfinished = opened.is_unfinished;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
-use heeler_core::{Block, CallId, Event, SessionId, SteeringId, TurnOutcome, truncate_chars};
+use heeler_core::{Block, CallId, Event, Mode, SessionId, SteeringId, TurnOutcome, truncate_chars};
 use heeler_engine::{BackgroundWork, Cursor, Seen, Session};
 use heeler_turn::State;
 use heeler_turn::state::QueuedInput;
@@ -13,6 +13,7 @@ use heeler_turn::state::QueuedInput;
 use super::{Done, Flow, Running};
 use crate::app::{Happened, Opened};
 use crate::composer::Submission;
+use crate::host::ModeOnward;
 
 /// The most characters of an input that waits; a line shows fewer.
 const WAITING_CHARS_MAX: usize = 500;
@@ -65,8 +66,8 @@ impl Switching {
 impl Running {
     pub(super) fn begin_another(&mut self) {
         if self.leaves() {
-            let created = self.host.create();
-            self.task(created.map(switched));
+            let (host, mode) = (Arc::clone(&self.host), self.mode());
+            self.task(async move { switched(host.create(mode.await).await) });
         }
     }
 
@@ -74,8 +75,11 @@ impl Running {
         if id == *self.session.id() {
             self.tell(Ok("this is that session".into()));
         } else if self.leaves() {
-            let opened = self.host.open(id, None);
-            self.task(opened.map(switched));
+            let (host, mode) = (Arc::clone(&self.host), self.mode());
+            self.task(async move {
+                let mode = ModeOnward::WindowOrPlan(mode.await);
+                switched(host.open(id, None, mode).await)
+            });
         }
     }
 
@@ -83,10 +87,12 @@ impl Running {
     pub(super) fn open_meant(&mut self, text: String) {
         if self.leaves() {
             let (host, shown) = (Arc::clone(&self.host), self.session.id().clone());
+            let mode = self.mode();
             self.task(async move {
+                let mode = ModeOnward::WindowOrPlan(mode.await);
                 match host.find(text).await {
                     Ok(id) if id == shown => Done::Stayed("this is that session".into()),
-                    Ok(id) => switched(host.open(id, None).await),
+                    Ok(id) => switched(host.open(id, None, mode).await),
                     Err(why) => Done::Stayed(why),
                 }
             });
@@ -97,9 +103,11 @@ impl Running {
     pub(super) fn fork(&mut self, at: Option<u32>) {
         if self.leaves() {
             let (host, shown) = (Arc::clone(&self.host), self.session.id().clone());
+            let mode = self.mode();
             self.task(async move {
+                let mode = ModeOnward::Window(mode.await);
                 match host.fork(shown, at).await {
-                    Ok(id) => switched(host.open(id, None).await),
+                    Ok(id) => switched(host.open(id, None, mode).await),
                     Err(why) => Done::Stayed(why),
                 }
             });
@@ -114,6 +122,16 @@ impl Running {
                 Ok(model) => Done::Named(model),
                 Err(why) => Done::Stayed(why),
             }));
+        }
+    }
+
+    /// The mode that was chosen in this window, for another session: that plan mode was left by an answer
+    /// was for this one alone.
+    fn mode(&self) -> impl Future<Output = Mode> + Send + 'static {
+        let (session, mode) = (self.session.clone(), self.app.settings().policy.mode);
+        async move {
+            let left = session.state().await.ok().and_then(|state| state.left_plan);
+            if left == Some(mode) { Mode::Plan } else { mode }
         }
     }
 
@@ -146,11 +164,13 @@ impl Running {
         }
         self.switching.is_closed = true;
         let (host, session) = (Arc::clone(&self.host), self.session.clone());
+        // The session stays the same, and with it every answer that was given in it.
+        let mode = ModeOnward::Window(self.app.settings().policy.mode);
         self.task(async move {
             let id = session.id().clone();
             // Its owner alone opens a session, so the one before has to let go of it.
             session.close().await;
-            match host.open(id, Some(model)).await {
+            match host.open(id, Some(model), mode).await {
                 Ok(session) => Done::Switched(session),
                 Err(why) => Done::Lost(why),
             }

@@ -9,6 +9,7 @@ mod flows;
 mod given;
 mod glass;
 mod hostile;
+mod modes;
 mod old;
 mod plain;
 mod requests;

@@ -208,18 +208,19 @@ impl Composer {
         self.or_notice(Answer::Changed)
     }
 
-    /// Puts a draft that was sent, and not yet read, back in front of what is written.
+    /// Puts a draft that was sent, and not yet read, back in front of what is written, and leaves the
+    /// cursor where it is in that.
     pub fn take_back(&mut self, draft: impl Into<Draft>) {
         self.editor.begin();
         let room = TEXT_BYTES_MAX.saturating_sub(self.editor.text().len() + 1);
         let mut front = self.encoded(draft.into(), room);
-        let end = front.len();
         if !self.is_empty() {
             front.push('\n');
         }
+        let cursor = front.len() + self.editor.cursor();
         self.editor.buffer.undo.seal();
         if self.editor.replace(0..0, &front) {
-            self.editor.move_to(end);
+            self.editor.move_to(cursor);
         }
         self.editor.buffer.undo.seal();
         self.suggest(false);

@@ -230,8 +230,25 @@ fn what_was_sent_is_taken_back_in_front() {
         40,
         "",
         expect![[r#"
-        > [pasted 20 lines]explain|
-          next
+        > [pasted 20 lines]explain
+          next|
+    "#]],
+    );
+}
+
+#[test]
+fn who_takes_back_what_was_sent_writes_on_where_they_were() {
+    let mut composer = composer();
+    composer.take_back("second");
+    play(&mut composer, &steps("<Left>")[0]);
+    composer.take_back("first");
+    check_with(
+        composer,
+        40,
+        "!",
+        expect![[r#"
+        > first
+          secon!|d
     "#]],
     );
 }

@@ -323,12 +323,16 @@ pub(crate) fn has_prices(model: &ModelSettings, loaded: &Loaded) -> Result<(), S
     if model.prices.is_some() {
         return Ok(());
     }
-    let set = loaded.values.get(COST.path).map(|setting| &*setting.source);
+    let set = loaded.values.get(COST.path).map_or(COST.path, |setting| &setting.source);
+    // Of a file it holds for all other models, too.
+    let way = match set.starts_with("--") {
+        true => format!("leave out {set}"),
+        false => format!("give --max-cost 0 for this run, leave out {set}"),
+    };
     Err(SetupError::new(format!(
-        "the prices of {} are not known, so its cost cannot be limited; leave out {}, or limit \
+        "the prices of {} are not known, so its cost cannot be limited; {way}, or limit \
          --max-tokens or --max-rounds",
-        model.name,
-        set.unwrap_or(COST.path)
+        model.name
     )))
 }
 

@@ -98,6 +98,14 @@ fn the_cost_of_a_model_without_prices_cannot_be_limited() {
         heeler: the prices of anthropic/claude-nobody-1 are not known, so its cost cannot be limited; leave out --max-cost, or limit --max-tokens or --max-rounds
     "#]],
     );
+    let world = World::new();
+    std::fs::create_dir_all(world.path("home")).unwrap();
+    world.write("home/settings.toml", "[limits]\ncost = 5");
+    world.write("work/any.toml", "[[reply]]\ntext = \"hi\"");
+    let output = world.heeler(&["exec", "--model", "script:any.toml", "hello"]).run().exits(2);
+    expect![[r#"
+        heeler: the prices of script:WORLD/work/any.toml are not known, so its cost cannot be limited; give --max-cost 0 for this run, leave out ~/home/settings.toml:2, or limit --max-tokens or --max-rounds
+    "#]].assert_eq(&world.plain(&output.stderr));
 }
 
 #[test]

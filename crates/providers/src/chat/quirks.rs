@@ -15,8 +15,7 @@ pub struct Quirks {
     pub system_role: SystemRole,
     /// How the output limit is called.
     pub output_limit: OutputLimit,
-    /// Whether a stream tells what it used only when it is asked to. One that was asked is not whole
-    /// without that.
+    /// Whether a stream tells what it used only when it is asked to.
     pub asks_for_usage: bool,
     /// What ids of calls may look like.
     pub call_ids: CallIds,
@@ -33,6 +32,10 @@ pub struct Quirks {
     pub members_back: Vec<String>,
     /// The members of a call that are sent back with it, besides its id, name and arguments.
     pub call_members_back: Vec<String>,
+    /// What the first call of a message gets where none of its calls has such members, as those of
+    /// another provider's model have not: an object.
+    #[serde(deserialize_with = "object")]
+    pub unsigned_call: Option<RawJson>,
     /// Whether cache markers are sent; text that has one is then sent as a typed part.
     pub takes_markers: bool,
     /// The models, by how their names begin, that cache only what they are asked to: requests to them
@@ -104,6 +107,7 @@ impl Default for Quirks {
             reasoning_back: false,
             members_back: Vec::new(),
             call_members_back: Vec::new(),
+            unsigned_call: None,
             takes_markers: false,
             asks_to_cache: Vec::new(),
             takes_provider_tools: false,

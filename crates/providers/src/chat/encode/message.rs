@@ -217,11 +217,18 @@ fn assistant(out: &mut Vec<u8>, blocks: &[Block], quirks: &Quirks) {
     if quirks.reasoning_back && !extras.has(REASONING_MEMBER) {
         out.extend_from_slice(br#","reasoning_content":"""#);
     }
+    let is_signed = || blocks.iter().any(|block| !call_extras(block, quirks).is_empty());
+    let mut unsigned = quirks.unsigned_call.as_ref().filter(|_| has_calls && !is_signed());
     let mut separator: &[u8] = br#","tool_calls":["#;
     for (index, block) in blocks.iter().enumerate() {
         if let Block::ToolUse(call) = block {
             out.extend_from_slice(separator);
-            self::call(out, call, blocks.get(index + 1), quirks);
+            let behind = blocks.get(index + 1);
+            let mut extras = behind.map(|next| call_extras(next, quirks)).unwrap_or_default();
+            if let Some(members) = unsigned.take() {
+                extras.extend(members.get(), |_| true);
+            }
+            self::call(out, call, &extras, quirks);
             separator = b",";
         }
     }
@@ -250,8 +257,19 @@ fn extras(blocks: &[Block], quirks: &Quirks) -> Extras {
     all
 }
 
-/// A call; what the server added to it stands in the block behind it.
-fn call(out: &mut Vec<u8>, call: &ToolUse, next: Option<&Block>, quirks: &Quirks) {
+/// What the server added to a call and gets back with it: it stands in the block behind the call.
+fn call_extras(block: &Block, quirks: &Quirks) -> Extras {
+    let mut extras = Extras::default();
+    if let Block::Opaque(opaque) = block
+        && opaque.provider == quirks.dialect
+        && let Some(raw) = Extras::member_of(opaque.raw.get(), CALL_MEMBER)
+    {
+        extras.extend(&raw, |member| quirks.call_members_back.iter().any(|back| back == member));
+    }
+    extras
+}
+
+fn call(out: &mut Vec<u8>, call: &ToolUse, extras: &Extras, quirks: &Quirks) {
     out.extend_from_slice(br#"{"id":"#);
     string(out, &call_id::id(&call.id, quirks.call_ids));
     out.extend_from_slice(br#","type":"function","function":{"name":"#);
@@ -260,15 +278,7 @@ fn call(out: &mut Vec<u8>, call: &ToolUse, next: Option<&Block>, quirks: &Quirks
     let usable = call.invalid.is_none() && call.input.is_object();
     string(out, if usable { call.input.get() } else { "{}" });
     out.push(b'}');
-    if let Some(Block::Opaque(opaque)) = next
-        && opaque.provider == quirks.dialect
-        && let Some(raw) = Extras::member_of(opaque.raw.get(), CALL_MEMBER)
-    {
-        let mut extras = Extras::default();
-        let is_back = |member: &str| quirks.call_members_back.iter().any(|back| back == member);
-        extras.extend(&raw, is_back);
-        extras.write_members(out);
-    }
+    extras.write_members(out);
     out.push(b'}');
 }
 

@@ -215,6 +215,45 @@ fn what_the_model_said() {
 }
 
 #[test]
+fn the_first_of_calls_that_nobody_signed_says_so_where_it_must() {
+    let unsigned = RawJson::parse(r#"{"extra_content":{"skip":true}}"#).unwrap();
+    let quirks = Quirks {
+        call_members_back: vec!["extra_content".into()],
+        unsigned_call: Some(unsigned),
+        ..Quirks::default()
+    };
+    let signed = |by| {
+        let ProviderItem { provider, json } =
+            item(by, r#"{"tool_call":{"extra_content":{"s": 1}}}"#);
+        Block::Opaque(Arc::new(Opaque { provider, raw: json }))
+    };
+    let two = |between| vec![call("a", "read", "{}"), between, call("b", "read", "{}")];
+    let messages = [
+        vec![Block::text("No call.")],
+        two(Block::text("Of another.")),
+        two(signed("another")),
+        two(signed("openai-chat")),
+        vec![call("a", "read", "{}"), call("b", "read", "{}"), signed("openai-chat")],
+    ];
+    let messages = messages.map(|blocks| Message { role: Role::Assistant, blocks });
+    check_with(
+        &quirks,
+        &request(messages.into()),
+        expect![[r#"
+        {"model":"gpt-test","messages":[
+        {"role":"assistant","content":"No call."},
+        {"role":"assistant","content":"Of another.",
+          "tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"},"extra_content":{"skip":true}},{"id":"b","type":"function","function":{"name":"read","arguments":"{}"}}]},
+        {"role":"assistant","content":null,
+          "tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"},"extra_content":{"skip":true}},{"id":"b","type":"function","function":{"name":"read","arguments":"{}"}}]},
+        {"role":"assistant","content":null,
+          "tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"},"extra_content":{"s": 1}},{"id":"b","type":"function","function":{"name":"read","arguments":"{}"}}]},
+        {"role":"assistant","content":null,
+          "tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"read","arguments":"{}"},"extra_content":{"s": 1}}]}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
+    );
+}
+
+#[test]
 fn a_message_of_reasoning_alone_has_a_word_beside_it() {
     let quirks = Quirks { reasoning_back: true, ..Quirks::default() };
     let reasoning = Thinking {

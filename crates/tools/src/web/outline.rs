@@ -177,6 +177,23 @@ struct Open<'a> {
 struct Element<'a> {
     name: &'a str,
     n_attributes: usize,
+    // Looked up once: each end asks all that is open.
+    is_formatting: bool,
+    is_wall: bool,
+    is_block: bool,
+}
+
+impl<'a> Element<'a> {
+    fn new(name: &'a str, n_attributes: usize) -> Self {
+        let is_of = |names: &[&str]| names.contains(&name);
+        Self {
+            name,
+            n_attributes,
+            is_formatting: is_of(&FORMATTING),
+            is_wall: is_of(&WALLS),
+            is_block: is_of(&BLOCKS),
+        }
+    }
 }
 
 impl<'a> Open<'a> {
@@ -189,11 +206,12 @@ impl<'a> Open<'a> {
             // A link within a link ends the outer one.
             self.end(name);
         }
-        if FORMATTING.contains(&name) {
+        let element = Element::new(name, tag.n_attributes);
+        if element.is_formatting {
             self.n_formatting += 1;
             self.n_attributes += tag.n_attributes;
         }
-        self.elements.push(Element { name, n_attributes: tag.n_attributes });
+        self.elements.push(element);
     }
 
     fn has(&self, name: &str) -> bool {
@@ -218,23 +236,21 @@ impl<'a> Open<'a> {
     fn end(&mut self, name: &str) {
         let name = one_name(name);
         let Some(at) = self.elements.iter().rposition(|open| open.name == name) else { return };
-        let inner = &self.elements[at + 1..];
-        let is_block = BLOCKS.contains(&name);
-        if !WALLS.contains(&name) && inner.iter().any(|open| WALLS.contains(&open.name)) {
+        let (ended, inner) = (self.elements[at], &self.elements[at + 1..]);
+        if !ended.is_wall && inner.iter().any(|open| open.is_wall) {
             return;
         }
-        let formats = |open: &Element<'_>| FORMATTING.contains(&open.name);
-        if FORMATTING.contains(&name) {
-            if inner.iter().filter(|open| !formats(open)).count() <= MOVED_MAX {
-                let ended = self.elements.remove(at);
+        if ended.is_formatting {
+            if inner.iter().filter(|open| !open.is_formatting).count() <= MOVED_MAX {
+                self.elements.remove(at);
                 self.n_formatting -= 1;
                 self.n_attributes -= ended.n_attributes;
             }
         } else if name == "form" {
             // It alone ends; what is open in it stays so.
             self.elements.remove(at);
-        } else if is_block || !inner.iter().any(|open| BLOCKS.contains(&open.name)) {
-            let stays: Vec<_> = inner.iter().copied().filter(formats).collect();
+        } else if ended.is_block || !inner.iter().any(|open| open.is_block) {
+            let stays: Vec<_> = inner.iter().copied().filter(|open| open.is_formatting).collect();
             self.elements.truncate(at);
             self.elements.extend(stays);
         }

@@ -1,6 +1,7 @@
 //! Tools that go out to the web, with a guard on where they get to.
 
 mod address;
+mod bounds;
 mod charset;
 mod fetch;
 mod outline;

@@ -164,7 +164,7 @@ impl TypedTool for WebFetch {
                     return Err(ToolError::for_model("cancelled before the answer was whole"));
                 }
             };
-            blocking(context, move |_| fetched.shown(&input)).await
+            blocking(context, move |context| fetched.shown(&input, context)).await
         })
     }
 }
@@ -179,7 +179,7 @@ struct Fetched {
 }
 
 impl Fetched {
-    fn shown(&self, input: &WebFetchInput) -> Result<ToolOutput, ToolError> {
+    fn shown(&self, input: &WebFetchInput, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let kind = self.content_type.split(';').next().unwrap_or_default().trim();
         let kind = kind.to_ascii_lowercase();
         let shown = if kind.is_empty() { "of no kind" } else { &kind };
@@ -190,7 +190,7 @@ impl Fetched {
         }
         head.push('\n');
         if self.status >= 400 {
-            let text = self.text(&kind, input.raw).unwrap_or_default();
+            let text = self.text(&kind, input.raw, context).unwrap_or_default();
             let shown = text::cut(&text, ERROR_CHARS_MAX);
             return Err(ToolError::for_model(format!("{head}{shown}")));
         }
@@ -202,11 +202,11 @@ impl Fetched {
             output.content.push(heeler_core::Block::from(Image::from_bytes(kind, &self.body)));
             return Ok(output);
         }
-        let text = self.text(&kind, input.raw)?;
+        let text = self.text(&kind, input.raw, context)?;
         part(&text, input.start_index, self.is_cut).map(|part| ToolOutput::text(head + &part))
     }
 
-    fn text(&self, kind: &str, raw: bool) -> Result<String, ToolError> {
+    fn text(&self, kind: &str, raw: bool, context: &ToolContext) -> Result<String, ToolError> {
         let is_html = matches!(kind, "text/html" | "application/xhtml+xml")
             || (kind.is_empty() && self.body.trim_ascii_start().starts_with(b"<"));
         let said = charset::said(&self.body, &self.content_type);
@@ -224,7 +224,8 @@ impl Fetched {
         if !is_html || raw {
             return Ok(text);
         }
-        let page = page::of_html(&text, self.address.as_str()).map_err(|why| {
+        let is_wanted = || !context.cancel.is_cancelled();
+        let page = page::of_html(&text, self.address.as_str(), &is_wanted).map_err(|why| {
             ToolError::for_model(format!("{}: {why}; with `raw` it is shown as sent", self.address))
         })?;
         let heading = format!("# {}", page.title);

@@ -4,7 +4,9 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use heeler_core::{Bill, FinalAnswer, Reread, SessionId, TurnOutcome, Usage, View, truncate_chars};
+use heeler_core::{
+    Bill, FinalAnswer, LimitKind, Reread, SessionId, TurnOutcome, Usage, View, truncate_chars,
+};
 use heeler_store::FileStore;
 use heeler_turn::State;
 use schemars::JsonSchema;
@@ -264,6 +266,10 @@ impl Finish {
             TurnOutcome::Truncated => "the answer was cut at the model's token limit".to_owned(),
             TurnOutcome::Cancelled => "cancelled".to_owned(),
             TurnOutcome::Denied { reason } => format!("ended by a denial: {reason}"),
+            // Nothing of these may be spent: what a call may come to is looked at before it.
+            TurnOutcome::Limit { limit: limit @ (LimitKind::Cost | LimitKind::Tokens) } => {
+                format!("the next call of the model could pass the limit of {limit}")
+            }
             TurnOutcome::Limit { limit } => format!("the limit of {limit} is reached"),
             TurnOutcome::ProviderFailed { message, .. } | TurnOutcome::Failed { message } => {
                 message.clone()
@@ -311,7 +317,7 @@ fn on_one_line(json: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use heeler_core::{AgentPath, CallId, Envelope, Event, LimitKind, View};
+    use heeler_core::{AgentPath, CallId, Envelope, Event, View};
     use heeler_engine::Seen;
 
     use super::*;
@@ -354,6 +360,22 @@ mod tests {
         let stopped = of(&wanted, TurnOutcome::Cancelled);
         assert_eq!(stopped.outcome, TurnOutcome::Cancelled);
         assert_eq!(stopped.structured, Structured::Absent);
+    }
+
+    #[test]
+    fn a_limit_that_nothing_was_spent_of_is_not_called_reached() {
+        let why = |limit| {
+            let outcome = TurnOutcome::Limit { limit };
+            Finish::of("s".parse().unwrap(), outcome, None, &View::default()).why().unwrap()
+        };
+        assert_eq!(
+            [LimitKind::Cost, LimitKind::Tokens, LimitKind::Rounds].map(why),
+            [
+                "the next call of the model could pass the limit of cost",
+                "the next call of the model could pass the limit of tokens",
+                "the limit of rounds is reached",
+            ]
+        );
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub use config::settings_mistakes;
 pub use confine::{Sandbox, probe};
 pub use denied::lack_of_walls;
 pub use environment::Environment;
+pub use heeler_hooks::AskedHook;
 pub use heeler_providers::NamedModel;
 pub use heeler_providers::{KnownProvider, Secret};
 pub use heeler_secrets::Secrets;

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use heeler_core::{
-    Facts, HookEvent, Hooks as _, Judgement, Mode, Policy, Reach, Rule, RuleEffect, Verdict,
+    CallId, Facts, HookEvent, HookedCall, Judgement, Mode, Policy, RawJson, Reach, Rule,
+    RuleEffect, Verdict,
 };
-use heeler_hooks::CommandHooks;
+use heeler_hooks::{AskedHook, CommandHooks};
 use heeler_sandbox::Launcher;
 use heeler_settings::{
-    Context, Files, HookSetting, KEYS, Keep, Key, KeyValue, Layer, Loaded, Setting, SettingsError,
-    Source, Trust, check_examples, rule_on_folder, salvage, save_rule,
+    Context, Files, KEYS, Keep, Key, KeyValue, Layer, Loaded, Setting, SettingsError, Source,
+    Trust, check_examples, rule_on_folder, salvage, save_rule,
 };
 use heeler_turn::verdict::judge;
 
@@ -180,30 +181,44 @@ impl Permission {
         let (tool, facts) = place.facts(tool, argument).map_err(|why| refused(&why))?;
         let judgement = judge(&policy, &[], &tool, &facts);
         let judgement = with_closed(judgement, &policy, &tool, &facts);
-        let hooks = asked_about(&tool, &judgement.verdict, &loaded);
+        let input = RawJson::parse("{}").map_err(|error| refused(&error.to_string()))?;
+        let id = CallId { turn: 1, round: 1, index: 0 };
+        let call = HookedCall { id, tool, input, accesses: facts.accesses };
+        let (judgement, hooks) = with_hooks(judgement, &loaded, &call, &policy.workspace);
         Ok(Explained { judgement, mode: policy.mode, hooks, loaded })
     }
 }
 
-/// The hooks that a call of this tool is told to: before it is judged, and where somebody would be asked.
-/// Each command once, as it would run.
-fn asked_about(tool: &str, verdict: &Verdict, loaded: &Loaded) -> Vec<HookSetting> {
-    let mut found: Vec<HookSetting> = Vec::new();
+/// The hooks that are asked about a call: before it is judged, and where somebody would be asked. One that is
+/// broken blocks it.
+fn with_hooks(
+    mut judgement: Judgement,
+    loaded: &Loaded,
+    call: &HookedCall,
+    workspace: &str,
+) -> (Judgement, Vec<AskedHook>) {
+    let commands = loaded.hooks.iter().map(hook_command);
+    let hooks = CommandHooks::new(Launcher::new(), Vec::new(), commands, |_| None);
+    let mut found = Vec::new();
     for event in [HookEvent::PreToolUse, HookEvent::PermissionRequest] {
-        if event == HookEvent::PermissionRequest && !matches!(verdict, Verdict::Ask { .. }) {
+        let would_ask = matches!(judgement.verdict, Verdict::Ask { .. });
+        if event == HookEvent::PermissionRequest && !would_ask {
             continue;
         }
-        for hook in loaded.hooks.iter().filter(|hook| hook.event == event) {
-            let alone =
-                CommandHooks::new(Launcher::new(), Vec::new(), [hook_command(hook)], |_| None);
-            let is_same =
-                |other: &HookSetting| other.event == event && other.command == hook.command;
-            if alone.matches(event, tool) && !found.iter().any(is_same) {
-                found.push(hook.clone());
-            }
+        let asked = hooks.asked(event, call, workspace);
+        let broken = |hook: &AskedHook| {
+            let why = hook.command.broken.as_ref()?;
+            Some(format!(
+                "the hook `{}` is broken: {why}; a call that it guards does not run",
+                hook.name
+            ))
+        };
+        if let Some(by) = asked.iter().find_map(broken) {
+            judgement = Judgement { verdict: Verdict::Deny { by }, rule: None, confined: false };
         }
+        found.extend(asked);
     }
-    found
+    (judgement, found)
 }
 
 /// Says of what stays in the box which of the places that it names are closed there: it may run, and fails.
@@ -252,8 +267,8 @@ pub struct Explained {
     pub judgement: Judgement,
     /// The mode it was judged in.
     pub mode: Mode,
-    /// The hooks that are asked about it, which may decide otherwise.
-    pub hooks: Vec<HookSetting>,
+    /// The hooks that are asked about it, which may decide otherwise, and those that are broken for it.
+    pub hooks: Vec<AskedHook>,
     /// All that the files and flags say.
     pub loaded: Loaded,
 }

@@ -9,7 +9,7 @@ use heeler_core::{
     SessionId, Settings, Tool,
 };
 use heeler_engine::{Fallback, Parts, ToolRegistry, ToolSearch, Toolset};
-use heeler_hooks::{CommandHooks, HOOK_TIMEOUT_MILLIS_MAX, HookCommand, HookCondition};
+use heeler_hooks::{CommandHooks, HOOK_TIMEOUT_MILLIS_MAX, HookCommand};
 use heeler_providers::NamedModel;
 use heeler_sandbox::{Launcher, LauncherError, ProbeLine};
 use heeler_settings::{
@@ -273,10 +273,7 @@ pub(crate) fn hook_command(hook: &HookSetting) -> HookCommand {
         matcher: hook.matcher.clone(),
         command: hook.command.clone(),
         timeout_millis: hook.timeout_seconds.map(|seconds| u64::from(seconds) * 1000),
-        only: hook.only.as_ref().map(|rule| HookCondition {
-            denying: rule.denying.clone(),
-            allowing: rule.allowing.clone(),
-        }),
+        only: hook.only.clone(),
         in_background: hook.in_background,
         broken: hook.broken.clone(),
         source: hook.source.clone(),

@@ -69,8 +69,8 @@ pub use final_answer::FinalAnswer;
 pub use glob::is_bounded_glob;
 pub use growing::push_text;
 pub use hook::{
-    HookEnd, HookEvent, HookMoment, HookOutcome, HookRequest, HookVerdict, HookWatch, HookedCall,
-    Hooks, UnknownHookEvent, matches_no_tool,
+    HookEnd, HookEvent, HookMoment, HookOutcome, HookRequest, HookRule, HookVerdict, HookWatch,
+    HookedCall, Hooks, UnknownHookEvent, matches_no_tool,
 };
 pub use id::{CallId, IdError, PermissionId, Seq, SessionId, SteeringId};
 pub use image::ImageError;

@@ -156,7 +156,7 @@ pub mod engine {
 
     /// The promise of hooks, and hooks that are commands.
     pub use heeler_core::{
-        HookEnd, HookEvent, HookMoment, HookOutcome, HookRequest, HookVerdict, HookWatch,
+        HookEnd, HookEvent, HookMoment, HookOutcome, HookRequest, HookRule, HookVerdict, HookWatch,
         HookedCall, Hooks, UnknownHookEvent,
     };
     pub use heeler_hooks as hooks;

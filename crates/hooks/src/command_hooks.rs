@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::StreamExt;
 use heeler_core::{
-    BoxFuture, HookEnd, HookEvent, HookOutcome, HookRequest, HookVerdict, HookWatch, Hooks,
+    BoxFuture, HookEnd, HookEvent, HookOutcome, HookRequest, HookWatch, HookedCall, Hooks,
     SessionId,
 };
 use heeler_sandbox::Launcher;
@@ -14,10 +14,9 @@ use tokio::task::JoinSet;
 
 use crate::answer::{self, Said, broken};
 use crate::compatible::{Added, added};
-use crate::condition::HookCondition;
-use crate::matcher::Matcher;
+use crate::hook::{AskedHook, Hook, HookCommand};
 use crate::name::Names;
-use crate::process::{Ended, HOOK_TIMEOUT_MILLIS_DEFAULT, HOOK_TIMEOUT_MILLIS_MAX, Place};
+use crate::process::{Ended, Place};
 use crate::told::told;
 
 /// The most hooks that run at once, of whatever calls and sessions: each is a process with its pipes.
@@ -26,27 +25,6 @@ const AT_ONCE_MAX: usize = 16;
 const BACKGROUND_MAX: usize = 256;
 /// The variable that keeps Python from looking for modules where anybody may put one.
 const SAFE_PATH: &str = "PYTHONSAFEPATH";
-
-/// One hook, as a settings file says it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HookCommand {
-    /// The moment.
-    pub event: HookEvent,
-    /// Which tools or kinds it is about: names apart by `|`, a pattern, or nothing for all.
-    pub matcher: String,
-    /// The command line, run by bash (sh where there is none) in the workspace.
-    pub command: String,
-    /// How long it may run; without, a minute.
-    pub timeout_millis: Option<u64>,
-    /// Which calls it is about beyond its matcher. With one it never runs at a moment without a call.
-    pub only: Option<HookCondition>,
-    /// Whether nobody waits for it, and so nothing hangs on what it says.
-    pub in_background: bool,
-    /// Why it cannot be run as it was meant; it is broken wherever it matches.
-    pub broken: Option<String>,
-    /// The file it is from, for people.
-    pub source: String,
-}
 
 /// Hooks that are commands.
 #[derive(Clone)]
@@ -71,13 +49,6 @@ struct Shared {
     behind: Semaphore,
 }
 
-struct Hook {
-    command: HookCommand,
-    matcher: Matcher,
-    /// What it is called in events, journals and messages.
-    name: String,
-}
-
 impl CommandHooks {
     /// Hooks that run through `launcher`, see `environment` and no other variables, and are told
     /// where `transcripts` says that a session's journal is.
@@ -93,6 +64,16 @@ impl CommandHooks {
         let [room, behind] = [AT_ONCE_MAX; 2].map(Semaphore::new);
         let shared = Shared { launcher, environment, hooks, transcripts, room, behind };
         Self { shared: Arc::new(shared), background: Arc::default() }
+    }
+
+    /// Those that are asked about such a call, each command once, with those that are broken for it.
+    /// Whom nobody waits for is not asked.
+    #[must_use]
+    pub fn asked(&self, event: HookEvent, call: &HookedCall, workspace: &str) -> Vec<AskedHook> {
+        let about = self.shared.about(event, &call.tool).into_iter().map(|(hook, _)| hook);
+        let meant = about.filter(|hook| hook.may_mean(Some(call), workspace));
+        let asked = meant.filter(|hook| hook.broken().is_some() || !hook.command.in_background);
+        asked.map(|hook| AskedHook::of(&hook)).collect()
     }
 }
 
@@ -111,7 +92,9 @@ impl Shared {
     async fn run(self: Arc<Self>, request: HookRequest, background: Background) -> HookOutcome {
         let transcript = (self.transcripts)(&request.session);
         let hooks = self.about(request.moment.event(), request.moment.subject());
-        let hooks = hooks.into_iter().filter(|(hook, _)| hook.may_mean(&request));
+        let workspace = request.workspace.to_string_lossy();
+        let call = request.moment.call();
+        let hooks = hooks.into_iter().filter(|(hook, _)| hook.may_mean(call, &workspace));
         let asks = hooks.flat_map(|(hook, millis)| {
             asks(&hook, &request).into_iter().map(move |ask| (Arc::clone(&hook), millis, ask))
         });
@@ -279,65 +262,10 @@ fn ended(outcome: HookOutcome) -> (HookOutcome, HookEnd) {
     (outcome, end)
 }
 
-impl Hook {
-    fn new(command: HookCommand, names: &Names) -> Self {
-        let name = names.of(&command.command, &command.source);
-        let matcher = match command.event.is_of_call() {
-            true => Matcher::of_tools(&command.matcher),
-            false => Matcher::read(&command.matcher),
-        };
-        Self { matcher, name, command }
-    }
-
-    fn is_about(&self, event: HookEvent, subject: &str) -> bool {
-        let matches = || match event {
-            // Where there is nothing to tell apart, a matcher is not looked at.
-            HookEvent::UserPromptSubmit | HookEvent::Stop => true,
-            _ if event.is_of_call() => self.matcher.matches_tool(subject),
-            _ => self.matcher.matches(subject),
-        };
-        let has_calls = self.command.only.is_none() || event.is_of_call();
-        self.command.event == event && has_calls && matches()
-    }
-
-    /// Whether it may be about this call.
-    fn may_mean(&self, request: &HookRequest) -> bool {
-        let only = self.command.only.as_ref().zip(request.moment.call());
-        only.is_none_or(|(only, call)| only.may_mean(call, &request.workspace.to_string_lossy()))
-    }
-
-    /// What it says, but for allowing more than it is about.
-    fn heeded(&self, outcome: HookOutcome, request: &HookRequest) -> HookOutcome {
-        let only = self.command.only.as_ref().zip(request.moment.call());
-        let covers = |(only, call): (&HookCondition, _)| {
-            only.covers(call, &request.workspace.to_string_lossy())
-        };
-        match outcome.verdict {
-            HookVerdict::Allow { .. } if !only.is_none_or(covers) => {
-                HookOutcome { verdict: HookVerdict::Continue, ..outcome }
-            }
-            _ => outcome,
-        }
-    }
-
-    /// Why it is not run at all.
-    fn broken(&self) -> Option<&str> {
-        let of_matcher = match &self.matcher {
-            Matcher::Broken(why) => Some(&**why),
-            _ => None,
-        };
-        self.command.broken.as_deref().or(of_matcher)
-    }
-
-    fn timeout_millis(&self) -> u64 {
-        let asked = self.command.timeout_millis.filter(|millis| *millis > 0);
-        asked.unwrap_or(HOOK_TIMEOUT_MILLIS_DEFAULT).min(HOOK_TIMEOUT_MILLIS_MAX)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::HOOK_TIMEOUT_MILLIS_DEFAULT;
 
     /// The commands that run at a moment, with their limits.
     fn check(

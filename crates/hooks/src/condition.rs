@@ -3,48 +3,35 @@
 //! A rule is read as one that denies to find out whether the hook runs, so that nothing is hidden from
 //! it, and as one that allows to find out whether its allowance counts, so that it allows no more.
 
-use heeler_core::{Access, Facts, HookedCall, Mode, Policy, Rule, Verdict};
+use heeler_core::{Access, Facts, HookRule, HookedCall, Mode, Policy, Rule, Verdict};
 use heeler_turn::verdict::judge;
 
 use crate::matcher::stands_for;
 
-/// A rule that says which calls a hook is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HookCondition {
-    /// The rule as one that denies, in each of its readings. With none of them the hook runs at every
-    /// call.
-    pub denying: Vec<Rule>,
-    /// The rule as one that allows. With none of them the hook allows nothing.
-    pub allowing: Vec<Rule>,
+/// Whether a hook with this rule may be about a call.
+pub(crate) fn may_mean(rule: &HookRule, call: &HookedCall, workspace: &str) -> bool {
+    let tools = || [call.tool.as_str()].into_iter().chain(stands_for(&call.tool).iter().copied());
+    // Of what such calls do, a rule can say nothing.
+    let is_opaque = call.accesses.iter().all(|access| matches!(access, Access::Opaque(_)));
+    let is_said = |tool: &str, rules: &[Rule]| {
+        let verdict = judged(rules, tool, call, Mode::Bypass, workspace);
+        matches!(verdict, Verdict::Deny { .. })
+    };
+    let named = || -> Vec<Rule> {
+        let whole = |rule: &Rule| Rule { argument: None, ..rule.clone() };
+        rule.denying.iter().map(whole).collect()
+    };
+    rule.denying.is_empty()
+        || tools().any(|tool| is_said(tool, &rule.denying))
+        || is_opaque && tools().any(|tool| is_said(tool, &named()))
 }
 
-impl HookCondition {
-    /// Whether it may be about a call.
-    pub(crate) fn may_mean(&self, call: &HookedCall, workspace: &str) -> bool {
-        let tools =
-            || [call.tool.as_str()].into_iter().chain(stands_for(&call.tool).iter().copied());
-        // Of what such calls do, a rule can say nothing.
-        let is_opaque = call.accesses.iter().all(|access| matches!(access, Access::Opaque(_)));
-        let is_said = |tool: &str, rules: &[Rule]| {
-            let verdict = judged(rules, tool, call, Mode::Bypass, workspace);
-            matches!(verdict, Verdict::Deny { .. })
-        };
-        let named = || -> Vec<Rule> {
-            let whole = |rule: &Rule| Rule { argument: None, ..rule.clone() };
-            self.denying.iter().map(whole).collect()
-        };
-        self.denying.is_empty()
-            || tools().any(|tool| is_said(tool, &self.denying))
-            || is_opaque && tools().any(|tool| is_said(tool, &named()))
-    }
-
-    /// Whether it is about all that a call does, so that it may allow it.
-    pub(crate) fn covers(&self, call: &HookedCall, workspace: &str) -> bool {
-        let verdict = judged(&self.allowing, &call.tool, call, Mode::Ask, workspace);
-        !self.allowing.is_empty()
-            && !call.accesses.is_empty()
-            && matches!(verdict, Verdict::Allow { .. })
-    }
+/// Whether it is about all that a call does, so that it may allow it.
+pub(crate) fn covers(rule: &HookRule, call: &HookedCall, workspace: &str) -> bool {
+    let verdict = judged(&rule.allowing, &call.tool, call, Mode::Ask, workspace);
+    !rule.allowing.is_empty()
+        && !call.accesses.is_empty()
+        && matches!(verdict, Verdict::Allow { .. })
 }
 
 /// What these rules alone make of a call.
@@ -70,14 +57,14 @@ mod tests {
     fn check(rule: &str, tool: &str, accesses: &[Access], expected: (bool, bool)) {
         let read = |effect| vec![Rule::parse(rule, effect, "test").unwrap()];
         let condition =
-            HookCondition { denying: read(RuleEffect::Deny), allowing: read(RuleEffect::Allow) };
+            HookRule { denying: read(RuleEffect::Deny), allowing: read(RuleEffect::Allow) };
         let call = HookedCall {
             id: CallId { turn: 1, round: 1, index: 0 },
             tool: tool.into(),
             input: RawJson::parse("{}").unwrap(),
             accesses: accesses.to_vec(),
         };
-        let found = (condition.may_mean(&call, "/space"), condition.covers(&call, "/space"));
+        let found = (may_mean(&condition, &call, "/space"), covers(&condition, &call, "/space"));
         assert_eq!(found, expected, "{rule} {tool} {accesses:?}");
     }
 
@@ -108,14 +95,14 @@ mod tests {
 
     #[test]
     fn a_rule_that_cannot_be_read_hides_nothing_and_allows_nothing() {
-        let condition = HookCondition { denying: Vec::new(), allowing: Vec::new() };
+        let condition = HookRule { denying: Vec::new(), allowing: Vec::new() };
         let call = HookedCall {
             id: CallId { turn: 1, round: 1, index: 0 },
             tool: "Bash".into(),
             input: RawJson::parse("{}").unwrap(),
             accesses: Vec::new(),
         };
-        assert!(condition.may_mean(&call, "/space"));
-        assert!(!condition.covers(&call, "/space"));
+        assert!(may_mean(&condition, &call, "/space"));
+        assert!(!covers(&condition, &call, "/space"));
     }
 }

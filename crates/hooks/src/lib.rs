@@ -12,11 +12,12 @@ mod answer;
 mod command_hooks;
 mod compatible;
 mod condition;
+mod hook;
 mod matcher;
 mod name;
 mod process;
 mod told;
 
-pub use command_hooks::{CommandHooks, HookCommand};
-pub use condition::HookCondition;
+pub use command_hooks::CommandHooks;
+pub use hook::{AskedHook, HookCommand};
 pub use process::{HOOK_OUTPUT_BYTES_MAX, HOOK_TIMEOUT_MILLIS_DEFAULT, HOOK_TIMEOUT_MILLIS_MAX};

@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex};
 use expect_test::{Expect, expect};
 use heeler_core::{
     Access, AgentPath, CallId, Event, HookEnd, HookEvent, HookMoment, HookOutcome, HookRequest,
-    HookVerdict, HookWatch, HookedCall, Hooks, Mode, RawJson, Rule, RuleEffect,
+    HookRule, HookVerdict, HookWatch, HookedCall, Hooks, Mode, RawJson, Rule, RuleEffect,
 };
 use heeler_engine::SystemClock;
-use heeler_hooks::{CommandHooks, HOOK_OUTPUT_BYTES_MAX, HookCommand, HookCondition};
+use heeler_hooks::{CommandHooks, HOOK_OUTPUT_BYTES_MAX, HookCommand};
 use heeler_sandbox::Launcher;
 use heeler_tools::allowed_environment;
 
@@ -385,7 +385,7 @@ async fn one_that_cannot_be_meant_blocks_what_it_matches() {
 async fn one_with_a_rule_allows_no_more_than_that() {
     let room = Room::new();
     let rule = |effect| vec![Rule::parse("Bash(git status:*)", effect, "test").unwrap()];
-    let only = HookCondition { denying: rule(RuleEffect::Deny), allowing: rule(RuleEffect::Allow) };
+    let only = HookRule { denying: rule(RuleEffect::Deny), allowing: rule(RuleEffect::Allow) };
     let ends = async |command: &str, line: &str| {
         let command = HookCommand {
             event: HookEvent::PreToolUse,

@@ -35,9 +35,9 @@ pub use keys::{
     TuiPreferences, schema, template,
 };
 pub use layer::{
-    Confinement, Example, FALLBACKS_MAX, HOOK_TIMEOUT_SECONDS_MAX, HOOKS_MAX, HookRule,
-    HookSetting, Layer, ModelSetting, Note, REPOSITORY_RULES_BYTES_MAX, REPOSITORY_RULES_MAX,
-    RULES_MAX, SearchSetting, Setting, WEB_HOSTS_MAX, rule_on_folder,
+    Confinement, Example, FALLBACKS_MAX, HOOK_TIMEOUT_SECONDS_MAX, HOOKS_MAX, HookSetting, Layer,
+    ModelSetting, Note, REPOSITORY_RULES_BYTES_MAX, REPOSITORY_RULES_MAX, RULES_MAX, SearchSetting,
+    Setting, WEB_HOSTS_MAX, rule_on_folder,
 };
 pub use loaded::{Loaded, UntrustedFile, load, merge, salvage};
 pub use locked::{change_file, put_back};

@@ -1,9 +1,8 @@
 //! `heeler permissions explain`.
 
 use anyhow::Result;
-use heeler_assembly::Explained;
+use heeler_assembly::{AskedHook, Explained};
 use heeler_core::{HookEvent, Verdict, truncate_chars};
-use heeler_settings::HookSetting;
 use serde::Serialize;
 
 use super::{Here, mode_name, warn};
@@ -34,6 +33,9 @@ struct Asked {
     event: &'static str,
     command: String,
     source: String,
+    /// Why it does not run, so that the call does not either.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    broken: Option<String>,
 }
 
 /// What would become of the call, for a person or as JSON.
@@ -73,8 +75,12 @@ impl Explanation {
         let confined = if self.confined { "yes" } else { "no" };
         text += &format!("confined: {confined}\n");
         let of = |event: HookEvent| {
-            let asked = self.hooks.iter().filter(move |asked| asked.event == event.name());
-            asked.map(Asked::for_people).collect::<Vec<_>>().join(", ")
+            let asked = self.hooks.iter().filter(|asked| asked.event == event.name());
+            asked
+                .filter(|asked| asked.broken.is_none())
+                .map(Asked::for_people)
+                .collect::<Vec<_>>()
+                .join(", ")
         };
         for (event, when) in [
             (HookEvent::PreToolUse, "before that these hooks are asked"),
@@ -90,8 +96,9 @@ impl Explanation {
 }
 
 impl Asked {
-    fn of(hook: HookSetting) -> Self {
-        Self { event: hook.event.name(), command: hook.command, source: hook.source }
+    fn of(AskedHook { command: hook, .. }: AskedHook) -> Self {
+        let event = hook.event.name();
+        Self { event, command: hook.command, source: hook.source, broken: hook.broken }
     }
 
     /// In one line, whatever its command is.

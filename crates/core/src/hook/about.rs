@@ -1,4 +1,15 @@
-//! Which tools a hook is about, as far as a matcher's text alone says.
+//! Which tools and calls a hook is about, as settings say it.
+
+use crate::Rule;
+
+/// A rule that says which calls a hook is about, in its readings.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HookRule {
+    /// As one that denies: the hook runs at what it would deny; without any, at all calls.
+    pub denying: Vec<Rule>,
+    /// As one that allows: the hook may allow what it would allow; without any, nothing.
+    pub allowing: Vec<Rule>,
+}
 
 /// Why a matcher of tools would match none, and nobody would notice: a list that is no list, or a rule
 /// on what a tool does.

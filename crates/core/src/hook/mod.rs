@@ -19,7 +19,7 @@ use crate::{
 
 mod about;
 
-pub use about::matches_no_tool;
+pub use about::{HookRule, matches_no_tool};
 
 /// Somebody who is told of moments of a session and may have a word in them.
 ///

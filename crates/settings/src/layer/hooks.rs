@@ -1,6 +1,6 @@
 //! `hooks`: commands that run by themselves, in Claude Code's form.
 
-use heeler_core::{HookEvent, Rule, RuleEffect, matches_no_tool};
+use heeler_core::{HookEvent, HookRule, Rule, RuleEffect, matches_no_tool};
 use regex::RegexBuilder;
 
 use super::fields::{Fields, list, unknown_name, wrong};
@@ -41,15 +41,6 @@ pub struct HookSetting {
     pub broken: Option<String>,
     /// The file and its line.
     pub source: String,
-}
-
-/// A rule that says which calls a hook is about, in its readings; none where it cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct HookRule {
-    /// As one that denies: the hook runs at what it would deny; without any, at all calls.
-    pub denying: Vec<Rule>,
-    /// As one that allows: the hook may allow what it would allow; without any, nothing.
-    pub allowing: Vec<Rule>,
 }
 
 /// What the hooks of one matcher have in common.

@@ -8,6 +8,7 @@ mod refused;
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
+use heeler_core::HookRule;
 
 use super::*;
 

@@ -1,5 +1,7 @@
 //! `heeler permissions`: what it says is what a turn does, and trust is given by somebody.
 
+mod hooks;
+
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
@@ -137,60 +139,6 @@ fn a_call_is_explained_with_what_decides() {
         rule: Bash (--ask)
         mode: ask
         confined: no
-    "#]],
-    );
-}
-
-#[test]
-fn a_call_is_explained_with_the_hooks_that_are_asked() {
-    let hooks = r#"{"hooks": {
-      "PreToolUse": [
-        {"matcher": "Bash", "hooks": [{"type": "command", "command": "exit 2"}]},
-        {"matcher": "Edit", "hooks": [{"type": "command", "command": "guard edits"}]},
-        {"hooks": [{"type": "command", "command": "exit 2"}, {"type": "command", "command": "a\n b"}]}],
-      "PermissionRequest": [{"hooks": [{"type": "command", "command": "answer"}]}],
-      "Stop": [{"hooks": [{"type": "command", "command": "stopped"}]}]}}"#;
-    let files = [(".claude/settings.json", hooks)];
-    check(
-        &files,
-        &["explain", "Bash(ls)"],
-        expect![[r#"
-        exit 0
-        allow: it stays in the box
-        mode: ask
-        confined: yes
-        before that these hooks are asked: `exit 2` (~/.claude/settings.json:3), `a b` (~/.claude/settings.json:5)
-    "#]],
-    );
-    check(
-        &files,
-        &["explain", "--json", "MultiEdit(a)"],
-        expect![[r#"
-            exit 0
-            {"verdict":"ask","rule":null,"source":null,"reason":"it writes WORLD/work/a","confined":false,"mode":"ask","hooks":[{"event":"PreToolUse","command":"guard edits","source":"~/.claude/settings.json:4"},{"event":"PreToolUse","command":"exit 2","source":"~/.claude/settings.json:5"},{"event":"PreToolUse","command":"a\n b","source":"~/.claude/settings.json:5"},{"event":"PermissionRequest","command":"answer","source":"~/.claude/settings.json:6"}]}
-        "#]],
-    );
-    check(
-        &files,
-        &["explain", "--ask", "Read", "Read(a)"],
-        expect![[r#"
-        exit 0
-        ask: the rule Read (--ask) asks
-        rule: Read (--ask)
-        mode: ask
-        confined: no
-        before that these hooks are asked: `exit 2` (~/.claude/settings.json:5), `a b` (~/.claude/settings.json:5)
-        before somebody is asked these hooks are: `answer` (~/.claude/settings.json:6)
-    "#]],
-    );
-    check(
-        &files,
-        &["explain", "--no-settings", "Bash(ls)"],
-        expect![[r#"
-        exit 0
-        allow: it stays in the box
-        mode: ask
-        confined: yes
     "#]],
     );
 }

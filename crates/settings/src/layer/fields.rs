@@ -90,10 +90,16 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// The line and the whole name of each key that nobody asked for.
-    pub(crate) fn strange(&self) -> Vec<(usize, String)> {
+    /// The line and the whole name of each key that nobody asked for, and whether it may have been meant for
+    /// `key`, or for any other that was asked for in other letters' case.
+    pub(crate) fn strange(&self, key: &str) -> Vec<(usize, String, bool)> {
         let strangers = self.entries.iter().filter(|entry| !self.asked.contains(&&*entry.key));
-        strangers.map(|entry| (entry.line, self.path_of(&entry.key))).collect()
+        let told = |entry: &Entry| {
+            let is_miscased = self.asked.iter().any(|asked| asked.eq_ignore_ascii_case(&entry.key));
+            let may_be = is_miscased || likeness(key, &entry.key.to_lowercase()) >= LIKENESS_MIN;
+            (entry.line, self.path_of(&entry.key), may_be)
+        };
+        strangers.map(told).collect()
     }
 
     /// The line and the words for each key that nobody asked for, but in other letters' case: whoever
@@ -114,17 +120,19 @@ impl<'a> Fields<'a> {
 /// Says that a name is not known, and which one may have been meant.
 pub(crate) fn unknown_name(what: &str, kind: &str, name: &str, known: &[&str]) -> String {
     let name = name.to_lowercase();
-    let likeness =
-        |known: &str| strsim::normalized_damerau_levenshtein(&name, &known.to_lowercase());
     let nearest = known
         .iter()
-        .map(|known| (likeness(known), known))
+        .map(|known| (likeness(&known.to_lowercase(), &name), known))
         .filter(|(likeness, _)| *likeness >= LIKENESS_MIN)
         .max_by(|(one, _), (other, _)| one.total_cmp(other));
     match nearest {
         Some((_, nearest)) => format!("{what} is no {kind}; did you mean `{nearest}`?"),
         None => format!("{what} is no {kind}; there are {}", known.join(", ")),
     }
+}
+
+fn likeness(one: &str, other: &str) -> f64 {
+    strsim::normalized_damerau_levenshtein(one, other)
 }
 
 pub(crate) fn text<'a>(name: &str, path: &str, node: &'a Node) -> Result<&'a str, SettingsError> {

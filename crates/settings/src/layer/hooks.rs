@@ -49,6 +49,8 @@ struct Group<'a> {
     matcher: &'a str,
     /// Why the matcher is none, of another program's.
     mistake: Option<String>,
+    /// Whether a key beside it may have been meant to say more of what they are about.
+    is_unsure: bool,
 }
 
 impl Reading<'_> {
@@ -102,24 +104,31 @@ impl Reading<'_> {
             }
             self.note_broken(event, node.line, &why);
         }
-        let group = Group { event, matcher, mistake };
-        for hook in fields.list("hooks")? {
+        let hooks = fields.list("hooks")?;
+        let is_unsure = self.strangers(event, fields)?;
+        let group = Group { event, matcher, mistake, is_unsure };
+        for hook in hooks {
             if self.layer.hooks.len() == HOOKS_MAX {
                 return Err(self.too_many(hook));
             }
             self.hook(&group, &format!("{path}.hooks"), hook)?;
         }
-        self.strangers(fields)
+        Ok(())
     }
 
-    /// Keys that are not understood: what they would have kept from running might run.
-    fn strangers(&mut self, fields: Fields<'_>) -> Result<(), SettingsError> {
-        if self.is_foreign() {
-            for (line, path) in fields.strange() {
-                self.note(line, format!("`{path}` is not understood, and changes nothing"));
-            }
+    /// Keys that are not understood: what they would have kept from running might run. Whether one of them may
+    /// have been meant to say which calls a guard is about, so that it may allow none.
+    fn strangers(&mut self, event: HookEvent, fields: Fields<'_>) -> Result<bool, SettingsError> {
+        let strange = if self.is_foreign() { fields.strange("if") } else { Vec::new() };
+        let mut is_unsure = false;
+        for (line, path, may_be_if) in strange {
+            let is_if = may_be_if && event.guards();
+            is_unsure |= is_if;
+            let end = if is_if { "the hook allows nothing" } else { "changes nothing" };
+            self.note(line, format!("`{path}` is not understood, and {end}"));
         }
-        fields.finish(self.unknown())
+        fields.finish(self.unknown())?;
+        Ok(is_unsure)
     }
 
     fn hook(&mut self, group: &Group<'_>, path: &str, node: &Node) -> Result<(), SettingsError> {
@@ -156,7 +165,7 @@ impl Reading<'_> {
             self.note(node.line, format!("{why}; the hook never runs"));
             return Ok(());
         }
-        let only = only.map(|node| self.only(&format!("{path}.if"), node)).transpose()?;
+        let mut only = only.map(|node| self.only(&format!("{path}.if"), node)).transpose()?;
         let mut in_background = self.flag(&mut fields, path, "async")?;
         if self.is_foreign() {
             in_background |= self.wakes(&mut fields, path, node)?;
@@ -173,6 +182,9 @@ impl Reading<'_> {
                 fields.take(key)?;
             }
         }
+        if self.strangers(event, fields)? || group.is_unsure {
+            only.get_or_insert_default().allowing.clear();
+        }
         self.layer.hooks.push(HookSetting {
             event,
             matcher: group.matcher.to_owned(),
@@ -183,7 +195,7 @@ impl Reading<'_> {
             broken: group.mistake.clone().or(broken),
             source: self.at(node.line),
         });
-        self.strangers(fields)
+        Ok(())
     }
 
     /// Says what becomes of another program's hook that cannot be run as it was meant.

@@ -191,11 +191,37 @@ fn no_key_of_a_hook_is_passed_over_in_silence() {
             r#""command": "g", "asyncRewake": true, "async": "no", "onFailure": "block", "If": "x""#,
         ),
         expect![[r#"
-            FILE:1: PreToolUse [Bash] "g" None background
+            FILE:1: PreToolUse [Bash] "g" None at 0 may allow 0 background
             FILE:1: note: `hooks.PreToolUse.hooks.async` is neither true nor false, and changes nothing
             FILE:1: note: `hooks.PreToolUse.hooks.asyncRewake`: the hook runs, and wakes nobody
             FILE:1: note: `hooks.PreToolUse.hooks.onFailure` is not understood, and changes nothing
-            FILE:1: note: `hooks.PreToolUse.hooks.If` is not understood, and changes nothing
+            FILE:1: note: `hooks.PreToolUse.hooks.If` is not understood, and the hook allows nothing
+        "#]],
+    );
+    // What may have been meant to narrow it does not let it allow more.
+    check(
+        Place::UserClaude,
+        &guard(r#""command": "g", "iff": 1, "Timeout": 1"#),
+        expect![[r#"
+        FILE:1: PreToolUse [Bash] "g" None at 0 may allow 0
+        FILE:1: note: `hooks.PreToolUse.hooks.iff` is not understood, and the hook allows nothing
+        FILE:1: note: `hooks.PreToolUse.hooks.Timeout` is not understood, and the hook allows nothing
+    "#]],
+    );
+    check(
+        Place::UserClaude,
+        r#"{"hooks": {"PreToolUse": [
+          {"Matcher": "Bash", "hooks": [{"command": "a"}, {"command": "b", "if": "Bash(ls)"}]},
+          {"if": "Bash(ls)", "hooks": [{"command": "c"}]}],
+        "Stop": [{"If": "x", "hooks": [{"command": "d"}]}]}}"#,
+        expect![[r#"
+            FILE:2: PreToolUse [] "a" None at 0 may allow 0
+            FILE:2: PreToolUse [] "b" None at 1 may allow 0
+            FILE:3: PreToolUse [] "c" None at 0 may allow 0
+            FILE:4: Stop [] "d" None
+            FILE:2: note: `hooks.PreToolUse.Matcher` is not understood, and the hook allows nothing
+            FILE:3: note: `hooks.PreToolUse.if` is not understood, and the hook allows nothing
+            FILE:4: note: `hooks.Stop.If` is not understood, and changes nothing
         "#]],
     );
     check(

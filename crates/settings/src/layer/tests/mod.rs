@@ -382,8 +382,8 @@ fn another_programs_file_is_read_as_far_as_we_know_it() {
             FILE:4: note: `Bash(git push*)` has a `*` that is not its end; `Bash(words:*)` means any arguments after these; it allows nothing
             FILE:4: note: a rule that allows is passed over: `Bash(x` lacks its closing bracket
             FILE:4: note: a rule that allows is passed over: `a b` does not begin with a tool's name; write Tool or Tool(argument)
-            FILE:14: note: `hooks.PreToolUse.hooks`: heeler runs hooks of the type command, not `prompt`; this one never runs
             FILE:12: note: `hooks.PreToolUse.more` is not understood, and changes nothing
+            FILE:14: note: `hooks.PreToolUse.hooks`: heeler runs hooks of the type command, not `prompt`; this one never runs
             FILE:16: note: its hooks never run: `hooks.Notification` is no event; there are SessionStart, UserPromptSubmit, PreToolUse, PermissionRequest, PostToolUse, PostToolUseFailure, PreCompact, Stop, SubagentStart, SubagentStop, SessionEnd
             FILE:18: note: the variable ANTHROPIC_AUTH_TOKEN looks like a secret and is not given to commands; to give it to them, set it in heeler's own settings.toml
         "#]],

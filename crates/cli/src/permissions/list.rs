@@ -3,7 +3,7 @@
 use anyhow::Result;
 use heeler_assembly::{asks_for_box, hidden};
 use heeler_core::{Mode, RuleEffect};
-use heeler_settings::{Confinement, KEYS, Loaded};
+use heeler_settings::{Confinement, HookSetting, KEYS, Loaded};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -65,9 +65,7 @@ fn lines(mode: Mode, loaded: &Loaded) -> Result<Vec<Line>> {
         lines.push(Line { what: "mode", value: "never bypass".into(), source: source.clone() });
     }
     for hook in &loaded.hooks {
-        let matcher = if hook.matcher.is_empty() { "*" } else { &hook.matcher };
-        let value = format!("{} {matcher}: {}", hook.event, hook.command);
-        lines.push(Line { what: "hook", value, source: hook.source.clone() });
+        lines.push(Line { what: "hook", value: shown(hook), source: hook.source.clone() });
     }
     if let Some(source) = &loaded.hooks_off {
         lines.push(Line { what: "hook", value: "none runs".into(), source: source.clone() });
@@ -113,6 +111,29 @@ fn lines(mode: Mode, loaded: &Loaded) -> Result<Vec<Line>> {
         lines.push(Line { what: "setting", value, source: set.source.clone() });
     }
     Ok(lines)
+}
+
+/// When a hook runs, what it is about and what it runs, with all that sets it apart from others.
+fn shown(hook: &HookSetting) -> String {
+    let matcher = if hook.matcher.is_empty() { "*" } else { &hook.matcher };
+    let mut value = format!("{} {matcher}", hook.event);
+    if let Some(only) = &hook.only {
+        if let Some(rule) = only.denying.first() {
+            value += &format!(" if {rule}");
+        }
+        if only.allowing.is_empty() {
+            value += " and allows nothing";
+        }
+    }
+    value += &format!(": {}", hook.command);
+    if hook.in_background {
+        value += " (nobody waits for it)";
+    }
+    if let Some(why) = &hook.broken {
+        let end = if hook.event.guards() { ", and what it may be about is denied" } else { "" };
+        value += &format!(" (never runs{end}: {why})");
+    }
+    value
 }
 
 fn as_json(lines: &[Line], loaded: &Loaded) -> Value {

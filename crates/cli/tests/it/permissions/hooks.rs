@@ -203,3 +203,29 @@ fn a_hook_is_asked_about_what_its_rule_may_mean() {
     "#]],
     );
 }
+
+#[test]
+fn hooks_are_listed_with_what_sets_them_apart() {
+    let hooks = r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
+      {"type": "command", "command": "guard", "if": "Bash(git push *)"},
+      {"type": "command", "command": "guess", "if": "Bash("},
+      {"type": "command", "command": "doubt", "if": "Bash(ls:*)", "IF": "Bash"},
+      {"type": "command", "command": "log", "async": true},
+      {"type": "command", "command": "pwsh it", "shell": "powershell"}]}]}}"#;
+    check(
+        &[(".claude/settings.json", hooks)],
+        &["list"],
+        expect![[r#"
+            exit 0
+            mode      ask  (default)
+            hook      PreToolUse Bash if Bash(git push *): guard  (~/.claude/settings.json:2)
+            hook      PreToolUse Bash and allows nothing: guess  (~/.claude/settings.json:3)
+            hook      PreToolUse Bash if Bash(ls:*) and allows nothing: doubt  (~/.claude/settings.json:4)
+            hook      PreToolUse Bash: log (nobody waits for it)  (~/.claude/settings.json:5)
+            hook      PreToolUse Bash: pwsh it (never runs, and what it may be about is denied: `hooks.PreToolUse.hooks.shell`: heeler runs hooks with bash, not with `powershell`)  (~/.claude/settings.json:6)
+            note: ~/.claude/settings.json:3: `hooks.PreToolUse.hooks.if`: `Bash(` lacks its closing bracket; the hook runs at all it may mean, and allows nothing
+            note: ~/.claude/settings.json:4: `hooks.PreToolUse.hooks.IF` is not understood, and the hook allows nothing
+            note: ~/.claude/settings.json:6: `hooks.PreToolUse.hooks.shell`: heeler runs hooks with bash, not with `powershell`; what the hook may be about is denied
+        "#]],
+    );
+}

@@ -17,6 +17,10 @@ const NAME_CHARS_MAX: usize = 128;
 const CALL_ID_BYTES_MAX: usize = 64;
 /// What raw parts of a message begin their type with; all else that is raw is an item.
 const PART: &str = "input_";
+/// Calls that somebody here would have to run and nobody does: the provider refuses one for ever
+/// whose output does not follow.
+const UNANSWERED: [&str; 4] =
+    ["custom_tool_call", "local_shell_call", "apply_patch_call", "computer_call"];
 
 /// Encodes a message as items with commas between.
 ///
@@ -86,7 +90,8 @@ impl Items {
         }
     }
 
-    /// Adds what the provider wrote, as it wrote it. Another provider's items mean nothing here.
+    /// Adds what the provider wrote, as it wrote it. Another provider's items mean nothing here, and
+    /// calls that nobody answers are left out.
     fn raw(&mut self, provider: &str, raw: &RawJson) {
         #[derive(Deserialize)]
         struct Peek<'a> {
@@ -97,6 +102,9 @@ impl Items {
             return;
         }
         let Ok(Peek { kind }) = serde_json::from_str(raw.get()) else { return };
+        if UNANSWERED.contains(&&*kind) {
+            return;
+        }
         let out = match (kind.starts_with(PART), self.role) {
             (false, _) => self.item(),
             (true, Role::User) => self.part(),

@@ -159,6 +159,36 @@ fn reasoning_that_nothing_follows_is_left_out() {
 }
 
 #[test]
+fn a_call_that_nobody_here_runs_is_left_out() {
+    let own = |raw: &str| Block::Opaque(Arc::new(opaque(DIALECT, raw)));
+    let reasoning = Block::from(Thinking {
+        raw: Some(item(r#"{"type":"reasoning"}"#).into()),
+        ..Thinking::default()
+    });
+    let shell = || own(r#"{"type":"local_shell_call","call_id":"a"}"#);
+    let custom = || own(r#"{"type":"custom_tool_call","call_id":"b"}"#);
+    let search = own(r#"{"type":"web_search_call","id":"ws_1"}"#);
+    let assistant = |blocks| Message { role: Role::Assistant, blocks };
+    check(
+        &request(vec![
+            Message::user("go"),
+            assistant(vec![reasoning, shell()]),
+            Message::user("and"),
+            assistant(vec![custom(), search, shell(), Block::text("so")]),
+        ]),
+        expect![[r#"
+            {"model":"gpt-test","input":[
+            {"type":"message","role":"user","content":[
+            {"type":"input_text","text":"go"}]},
+            {"type":"message","role":"assistant","content":"OK."},
+            {"type":"message","role":"user","content":[
+            {"type":"input_text","text":"and"}]},
+            {"type":"web_search_call","id":"ws_1"},
+            {"type":"message","role":"assistant","content":"so"}],"max_output_tokens":100,"include":["reasoning.encrypted_content"],"store":false,"stream":true}"#]],
+    );
+}
+
+#[test]
 fn results_of_calls() {
     let picture = || Block::from(image("image/png", "aGk="));
     let blocks = vec![

@@ -86,7 +86,7 @@ fn is_failure(json: &str) -> bool {
     let value = value_in(json);
     let is_error = |key: &str| value[key] == "error";
     let members = [&value["error"], &value["response"]["error"]];
-    members.iter().any(|member| !member.is_null()) || is_error("type") || is_error("object")
+    members.iter().any(|member| tells(member)) || is_error("type") || is_error("object")
 }
 
 /// The unit of UTF-16 that the escape at this place stands for.
@@ -118,6 +118,45 @@ pub(crate) fn text(value: &Value) -> String {
 /// for what stands beside it.
 pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     deserializer.deserialize_any(Count)
+}
+
+/// A count that is a place in a list.
+pub(crate) fn place<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    Ok(count(deserializer)?.and_then(|count| u32::try_from(count).ok()))
+}
+
+/// What it should be, or nothing for anything else, numbers that nothing can hold included. It has to
+/// stand in a document that is read as text.
+pub(crate) fn or_nothing<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let raw = <&RawValue>::deserialize(deserializer)?;
+    Ok(serde_json::from_str(raw.get()).unwrap_or_default())
+}
+
+/// Whether a member that is about a failure tells of one: some servers always have it.
+pub(crate) fn tells(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Bool(true) => true,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => items.iter().any(tells),
+        Value::Object(members) => members.values().any(tells),
+    }
+}
+
+/// A list, what alone stands in the place of one, or nothing for anything else.
+pub(crate) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<T>>, D::Error> {
+    let raw = <&'de RawValue>::deserialize(deserializer)?.get();
+    let read = match raw.as_bytes().first() {
+        Some(b'[') => serde_json::from_str(raw).map(Some),
+        Some(b'{') => serde_json::from_str(raw).map(|only| Some(vec![only])),
+        _ => Ok(None),
+    };
+    read.map_err(serde::de::Error::custom)
 }
 
 /// An object, or nothing for anything else.
@@ -242,6 +281,23 @@ mod tests {
             (r#"\u \é \"#, r#"\u \é \"#),
         ] {
             assert_eq!(mended(json), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn what_tells_of_a_failure() {
+        for (json, expected) in [
+            (r#""x""#, true),
+            ("true", true),
+            ("503", true),
+            (r#"{"message":"","code":[1]}"#, true),
+            ("null", false),
+            ("false", false),
+            ("0", false),
+            (r#"" ""#, false),
+            (r#"{"message":"","code":[null]}"#, false),
+        ] {
+            assert_eq!(tells(&serde_json::from_str(json).unwrap()), expected, "{json}");
         }
     }
 

@@ -27,6 +27,8 @@ pub(super) struct Growing {
     summary_index: u32,
     id: String,
     name: String,
+    /// It grows, and nobody said that it begins.
+    pub(super) is_early: bool,
 }
 
 /// What becomes of an item.
@@ -61,8 +63,22 @@ impl Growing {
     pub(super) fn start(raw: &RawValue) -> Result<Self, serde_json::Error> {
         let head: Head<'_> = serde_json::from_str(raw.get())?;
         let (kind, id, name) = (head.kind(), head.id(), text(head.name));
-        let text = String::new();
-        Ok(Self { kind, text, published_bytes: 0, summary_index: 0, id, name })
+        Ok(Self { id, name, is_early: false, ..Self::early(kind) })
+    }
+
+    /// An item that grows before its start was told.
+    pub(super) fn early(kind: Kind) -> Self {
+        let [text, id, name] = [const { String::new() }; 3];
+        Self { kind, text, published_bytes: 0, summary_index: 0, id, name, is_early: true }
+    }
+
+    /// Has what came before its start was told.
+    pub(super) fn go_on(&mut self, early: &mut Self) {
+        if self.kind == early.kind {
+            self.text = std::mem::take(&mut early.text);
+            self.published_bytes = early.published_bytes;
+            self.summary_index = early.summary_index;
+        }
     }
 
     /// The name of the tool that a call calls.
@@ -154,13 +170,13 @@ pub(super) fn block(raw: &RawValue) -> Result<Block, BadItem> {
 /// Whether a message holds a refusal.
 pub(super) fn is_refusal(raw: &RawValue) -> bool {
     let Ok(message) = serde_json::from_str::<Message<'_>>(raw.get()) else { return false };
-    message.content.unwrap_or_default().iter().any(|part| Part::of(part).refusal.is_some())
+    Part::all(message.content).iter().any(|part| part.refusal.is_some())
 }
 
 #[derive(Deserialize)]
 struct Message<'a> {
     #[serde(borrow)]
-    content: Option<Vec<&'a RawValue>>,
+    content: Option<&'a RawValue>,
 }
 
 /// A part of a message; one of a kind that is not known has no text.
@@ -172,8 +188,20 @@ struct Part {
 }
 
 impl Part {
+    /// A list of parts. Some servers say a text instead, of all or of one.
+    fn all(raw: Option<&RawValue>) -> Vec<Self> {
+        let Some(raw) = raw else { return Vec::new() };
+        match serde_json::from_str::<Vec<&RawValue>>(raw.get()) {
+            Ok(parts) => parts.into_iter().map(Self::of).collect(),
+            Err(_) => vec![Self::of(raw)],
+        }
+    }
+
     fn of(raw: &RawValue) -> Self {
-        serde_json::from_str(raw.get()).unwrap_or_default()
+        match serde_json::from_str(raw.get()) {
+            Ok(text) => Self { text: Some(text), refusal: None },
+            Err(_) => serde_json::from_str(raw.get()).unwrap_or_default(),
+        }
     }
 }
 
@@ -212,35 +240,36 @@ struct PlainPart {
 /// A message's text; with its own bytes where the canonical form would lose something.
 fn message(raw: &RawValue) -> Result<Text, BadItem> {
     let message: Message<'_> = serde_json::from_str(raw.get())?;
-    let parts = message.content.unwrap_or_default();
-    let is_bare = parts.is_empty();
-    let parts = parts.iter().map(|part| Part::of(part));
-    let text = parts.filter_map(|part| part.text.or(part.refusal)).collect();
+    let parts = Part::all(message.content);
     // One without parts would be refused, as it was written or not.
+    let is_bare = parts.is_empty() || message.content.is_some_and(|raw| raw.get().starts_with('"'));
+    let text = parts.into_iter().filter_map(|part| part.text.or(part.refusal)).collect();
     let is_plain = is_bare || serde_json::from_str::<PlainMessage>(raw.get()).is_ok();
     let raw = if is_plain { None } else { Some(Box::new(ProviderItem::new(DIALECT, own(raw)?))) };
     Ok(Text { text, cache: None, raw })
 }
 
 #[derive(Deserialize)]
-struct Reasoning {
-    summary: Option<Vec<Part>>,
-    content: Option<Vec<Part>>,
-    encrypted_content: Option<String>,
+struct Reasoning<'a> {
+    #[serde(borrow)]
+    summary: Option<&'a RawValue>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    encrypted_content: Option<&'a RawValue>,
 }
 
 /// Reasoning; with its own bytes where the provider can read them again.
 fn reasoning(raw: &RawValue) -> Result<Thinking, BadItem> {
-    let reasoning: Reasoning = serde_json::from_str(raw.get())?;
+    let reasoning: Reasoning<'_> = serde_json::from_str(raw.get())?;
     let texts = |parts: &[Part]| {
         let texts: Vec<&str> = parts.iter().filter_map(|part| part.text.as_deref()).collect();
         texts.join(PART_BREAK)
     };
-    let summary = texts(&reasoning.summary.unwrap_or_default());
-    let content = texts(&reasoning.content.unwrap_or_default());
+    let summary = texts(&Part::all(reasoning.summary));
+    let content = texts(&Part::all(reasoning.content));
     // Nothing is kept there, so an item that is only named would be one the provider does not know.
-    let is_readable =
-        !content.is_empty() || reasoning.encrypted_content.is_some_and(|text| !text.is_empty());
+    let is_readable = !content.is_empty() || !text(reasoning.encrypted_content).is_empty();
     let raw =
         if is_readable { Some(Box::new(ProviderItem::new(DIALECT, own(raw)?))) } else { None };
     let text = if summary.is_empty() { content } else { summary };

@@ -7,6 +7,7 @@
 //! are cut.
 
 mod item;
+mod known;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -46,8 +47,8 @@ pub(super) struct Decoder {
 #[derive(Debug)]
 struct Answer {
     items: BTreeMap<u32, Slot>,
-    /// The ids of the items that are whole.
-    finished_ids: BTreeSet<String>,
+    /// The places of the items that have ids.
+    places: BTreeMap<String, u32>,
     /// Growing items with text that was not handed on.
     unpublished: BTreeSet<u32>,
     refused: bool,
@@ -75,7 +76,7 @@ impl Decoder {
     fn with_limit(bytes_max: usize) -> Self {
         let answer = Answer {
             items: BTreeMap::new(),
-            finished_ids: BTreeSet::new(),
+            places: BTreeMap::new(),
             unpublished: BTreeSet::new(),
             refused: false,
             usage: Usage::default(),
@@ -212,24 +213,28 @@ impl Answer {
 
     fn item_added(&mut self, data: &str, out: &mut VecDeque<ModelEvent>) -> Result<(), Unreadable> {
         let wire::ItemEvent { output_index, item } = serde_json::from_str(data)?;
-        if self.items.contains_key(&output_index) {
-            return Err(Unreadable(format!("item {output_index} began twice")));
-        }
-        self.make_room()?;
+        // Its end tells all of it.
+        let Some(block) = output_index else { return Ok(()) };
+        let mut growing = Growing::start(item)?;
         self.publish(out);
-        let growing = Growing::start(item)?;
+        match self.items.get_mut(&block) {
+            Some(Slot::Growing(early)) if early.is_early => growing.go_on(early),
+            Some(_) => return Err(Unreadable(format!("item {block} began twice"))),
+            None => self.make_room()?,
+        }
         if let Some(name) = growing.called() {
             let name = name.to_owned();
-            out.push_back(ModelEvent::ToolUseStarted { block: output_index, name });
+            out.push_back(ModelEvent::ToolUseStarted { block, name });
         }
-        self.items.insert(output_index, Slot::Growing(growing));
+        self.places.extend(item::id(item).map(|id| (id, block)));
+        self.items.insert(block, Slot::Growing(growing));
         Ok(())
     }
 
     fn delta(&mut self, data: &str, kind: Kind) -> Result<(), Unreadable> {
         let delta: wire::Delta<'_> = serde_json::from_str(data)?;
         let Some(index) = delta.output_index else { return Ok(()) };
-        if let Some(growing) = self.growing(index)? {
+        if let Some(growing) = self.growing(index, kind)? {
             growing.push(kind, &delta.delta);
         }
         Ok(())
@@ -238,32 +243,39 @@ impl Answer {
     fn summary_delta(&mut self, data: &str) -> Result<(), Unreadable> {
         let delta: wire::Delta<'_> = serde_json::from_str(data)?;
         let Some(index) = delta.output_index else { return Ok(()) };
-        if let Some(growing) = self.growing(index)? {
-            growing.push_summary(delta.summary_index, &delta.delta);
+        if let Some(growing) = self.growing(index, Kind::Thinking)? {
+            growing.push_summary(delta.summary_index.unwrap_or_default(), &delta.delta);
         }
         Ok(())
     }
 
-    /// The growing item at an index, which is about to grow; `None` for one that is whole already,
-    /// which counts.
-    fn growing(&mut self, index: u32) -> Result<Option<&mut Growing>, Unreadable> {
+    /// The growing item at an index, which is about to grow, and may begin so; `None` for one that is
+    /// whole already, which counts, and for a call that nobody named: its end tells all of it.
+    fn growing(&mut self, index: u32, kind: Kind) -> Result<Option<&mut Growing>, Unreadable> {
+        if kind != Kind::Call && !self.items.contains_key(&index) {
+            self.make_room()?;
+            self.items.insert(index, Slot::Growing(Growing::early(kind)));
+        }
         match self.items.get_mut(&index) {
             Some(Slot::Growing(growing)) => {
                 self.unpublished.insert(index);
                 Ok(Some(growing))
             }
-            Some(Slot::Finished(_)) => Ok(None),
-            None => Err(Unreadable(format!("item {index} grew before its start"))),
+            Some(Slot::Finished(_)) | None => Ok(None),
         }
     }
 
     fn item_done(&mut self, data: &str, out: &mut VecDeque<ModelEvent>) -> Result<(), Unreadable> {
         let wire::ItemEvent { output_index, item } = serde_json::from_str(data)?;
-        if matches!(self.items.get(&output_index), Some(Slot::Finished(_))) {
-            return Err(Unreadable(format!("item {output_index} ended twice")));
+        let index = match output_index {
+            Some(index) => index,
+            None => self.place_of(item)?,
+        };
+        if matches!(self.items.get(&index), Some(Slot::Finished(_))) {
+            return Err(Unreadable(format!("item {index} ended twice")));
         }
         self.publish(out);
-        self.finish_item(output_index, item, out)
+        self.finish_item(index, item, out)
     }
 
     /// The item is whole.
@@ -278,7 +290,7 @@ impl Answer {
         }
         let content = item::block(raw).map_err(|error| Unreadable(error.to_string()))?;
         self.refused |= matches!(content, Block::Text(_)) && item::is_refusal(raw);
-        self.finished_ids.extend(item::id(raw));
+        self.places.extend(item::id(raw).map(|id| (id, index)));
         let was = self.items.insert(index, Slot::Finished(content.clone()));
         tell_rest(was, index, &content, out);
         out.push_back(ModelEvent::BlockFinished { block: index, content });
@@ -332,12 +344,12 @@ impl Answer {
                 return Err(unreadable(&format!("the answer is not whole, but `{other}`")));
             }
         };
-        // Some servers number the items of a stream in another way than they stand here.
-        let known = std::mem::take(&mut self.finished_ids);
-        let is_known = |item: &RawValue| item::id(item).is_some_and(|id| known.contains(&id));
-        for (index, item) in (0..).zip(response.output.unwrap_or_default()) {
-            if !is_known(item) && !matches!(self.items.get(&index), Some(Slot::Finished(_))) {
-                self.finish_item(index, item, out)
+        let output = response.output.unwrap_or_default();
+        let places = self.known_places(&output);
+        for (index, (item, place)) in (0..).zip(output.into_iter().zip(places)) {
+            let place = place.unwrap_or_else(|| self.free_place(index));
+            if !matches!(self.items.get(&place), Some(Slot::Finished(_))) {
+                self.finish_item(place, item, out)
                     .map_err(|error| unreadable(&format!("a bad item {index}: {error}")))?;
             }
         }
@@ -435,7 +447,6 @@ impl Answer {
     }
 }
 
-/// Whether a block brings neither anything to show nor anything to send back.
 /// Tells what of a whole item was not told while it grew: all of it where nothing streams.
 fn tell_rest(was: Option<Slot>, block: u32, content: &Block, out: &mut VecDeque<ModelEvent>) {
     let told = match &was {
@@ -462,6 +473,7 @@ fn tell_rest(was: Option<Slot>, block: u32, content: &Block, out: &mut VecDeque<
     }
 }
 
+/// Whether a block brings neither anything to show nor anything to send back.
 fn says_nothing(block: &Block) -> bool {
     match block {
         Block::Thinking(thinking) => thinking.text.is_empty() && thinking.raw.is_none(),

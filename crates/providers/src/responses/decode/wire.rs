@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::json::count;
+use crate::json::{count, object, or_nothing, place};
 
 /// An event's type, for streams that name it in the data only.
 #[derive(Deserialize)]
@@ -17,7 +17,9 @@ pub(super) struct Kind<'a> {
 /// An event that begins or ends an item.
 #[derive(Deserialize)]
 pub(super) struct ItemEvent<'a> {
-    pub(super) output_index: u32,
+    /// Some servers leave it out.
+    #[serde(default, deserialize_with = "place")]
+    pub(super) output_index: Option<u32>,
     #[serde(borrow)]
     pub(super) item: &'a RawValue,
 }
@@ -26,11 +28,11 @@ pub(super) struct ItemEvent<'a> {
 #[derive(Deserialize)]
 pub(super) struct Delta<'a> {
     /// Some servers leave it out, and tell all of it at the end.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "place")]
     pub(super) output_index: Option<u32>,
     /// Which part of a summary grows.
-    #[serde(default)]
-    pub(super) summary_index: u32,
+    #[serde(default, deserialize_with = "place")]
+    pub(super) summary_index: Option<u32>,
     #[serde(borrow)]
     pub(super) delta: Cow<'a, str>,
 }
@@ -45,17 +47,22 @@ pub(super) struct ResponseEvent<'a> {
 /// Of the answer, what says whose it is.
 #[derive(Deserialize)]
 pub(super) struct Begun {
+    #[serde(default, deserialize_with = "or_nothing")]
     pub(super) id: Option<String>,
 }
 
 /// The answer as it is told at its end, or without a stream.
 #[derive(Deserialize)]
 pub(super) struct Response<'a> {
+    #[serde(default, deserialize_with = "or_nothing")]
     pub(super) id: Option<String>,
+    #[serde(default, deserialize_with = "or_nothing")]
     pub(super) status: Option<String>,
+    #[serde(default, deserialize_with = "or_nothing")]
     pub(super) incomplete_details: Option<Incomplete>,
     #[serde(borrow)]
     pub(super) output: Option<Vec<&'a RawValue>>,
+    #[serde(default, deserialize_with = "object")]
     pub(super) usage: Option<WireUsage>,
 }
 
@@ -71,9 +78,11 @@ pub(super) struct Incomplete {
 pub(super) struct WireUsage {
     #[serde(deserialize_with = "count")]
     pub(super) input_tokens: Option<u64>,
+    #[serde(deserialize_with = "object")]
     pub(super) input_tokens_details: Option<InputDetails>,
     #[serde(deserialize_with = "count")]
     pub(super) output_tokens: Option<u64>,
+    #[serde(deserialize_with = "object")]
     pub(super) output_tokens_details: Option<OutputDetails>,
 }
 

@@ -198,9 +198,10 @@ fn events_that_cannot_be_read() {
         0 text "Done."
         0 = text "Done."
         error Format: OpenAI's answer could not be read: a bad `response.output_item.done` event: item 0 ended twice
-        error Format: OpenAI's answer could not be read: a bad `response.output_text.delta` event: item 1 grew before its start
+        1 text "x"
+        error Format: OpenAI's answer ended without its end marker: the connection or a proxy cut it
         error Format: OpenAI's answer could not be read: a bad `response.output_text.delta` event: invalid type: integer `7`, expected a string at line 1 column 63
-        error Format: OpenAI's answer could not be read: a bad `response.output_text.delta` event: invalid value: integer `-1`, expected u32 at line 1 column 54
+        error Format: OpenAI's answer ended without its end marker: the connection or a proxy cut it
         error Format: OpenAI's answer could not be read: a bad `response.output_item.done` event: invalid length 0, expected struct Head with 6 elements at line 1 column 2
         error Format: OpenAI's answer could not be read: invalid type: integer `7`, expected struct Response at line 1 column 1
     "#]].assert_eq(&seen);

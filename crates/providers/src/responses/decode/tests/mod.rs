@@ -287,6 +287,90 @@ fn some_gateways_leave_names_or_the_output_out() {
 
 /// Streams the events and then the whole response, shows what comes of it, and compares with what
 /// the response alone gives.
+#[test]
+fn what_came_under_another_number_or_id_is_what_it_says() {
+    let message = |id: &str| {
+        format!(r#"{{"type":"message"{id},"content":[{{"type":"output_text","text":"hello"}}]}}"#)
+    };
+    let call = |id: &str, input: &str| {
+        format!(r#"{{"type":"function_call"{id},"name":"Bash","arguments":"{input}"}}"#)
+    };
+    let ls = |id: &str| call(id, r#"{\"command\":\"ls\"}"#);
+    let spaced = |id: &str| call(id, r#"{\"command\": \"ls\"}"#);
+    let (a, b) = (r#","call_id":"cA""#, r#","call_id":"cB""#);
+    let (x, y) = (r#","id":"x""#, r#","id":"y""#);
+    let pwd = call("", r#"{\"command\":\"pwd\"}"#);
+    let added =
+        r#"{"type":"response.output_item.added","output_index":3,"item":{"type":"message"}}"#;
+    let more = r#"{"type":"response.output_text.delta","output_index":3,"delta":"hel"}"#;
+    let early = more.replace('3', "1");
+    let numberless = |item: &str| done(9, item).replace(r#""output_index":9,"#, "");
+    let mut seen = String::new();
+    for (events, output) in [
+        (vec![done(1, &ls(a))], vec![ls(b)]),
+        (vec![done(1, &ls(""))], vec![spaced("")]),
+        (vec![done(1, &ls("")), done(2, &ls(""))], vec![ls(""), ls("")]),
+        (vec![done(1, &ls(""))], vec![ls(""), ls("")]),
+        (vec![done(0, &ls(""))], vec![pwd.clone(), ls("")]),
+        (vec![done(1, &ls(""))], vec![ls(""), pwd]),
+        (vec![done(1, &message(x))], vec![message(y)]),
+        (vec![added.to_owned(), more.to_owned()], vec![message("")]),
+        (vec![early], vec![message("")]),
+        (vec![numberless(&message(""))], vec![message("")]),
+        (vec![added.to_owned(), more.to_owned(), numberless(&message(""))], vec![]),
+    ] {
+        let output: Vec<&str> = output.iter().map(String::as_str).collect();
+        let events: Vec<&str> = events.iter().map(String::as_str).collect();
+        let (events, error) = decode(&[stream(&events, &completed(&output)).as_bytes()]);
+        assert_eq!(error, None);
+        let Some(ModelEvent::Finished(reply)) = events.last() else { panic!("{events:?}") };
+        let blocks: Vec<String> = reply.blocks.iter().map(words).collect();
+        seen += &(blocks.join("; ") + "\n");
+    }
+    expect![[r#"
+        call "cA" Bash {"command":"ls"}
+        call "" Bash {"command":"ls"}
+        call "" Bash {"command":"ls"}; call "" Bash {"command":"ls"}
+        call "" Bash {"command":"ls"}; call "" Bash {"command":"ls"}
+        call "" Bash {"command":"ls"}; call "" Bash {"command":"pwd"}
+        call "" Bash {"command":"ls"}; call "" Bash {"command":"pwd"}
+        text "hello"
+        text "hello"
+        text "hello"
+        text "hello"
+        text "hello"
+    "#]]
+    .assert_eq(&seen);
+}
+
+#[test]
+fn no_answer_is_lost_for_what_stands_beside_it() {
+    let response = |rest: &str, output: &str| {
+        format!(r#"{{"status":"completed",{rest},"output":[{output}]}}"#)
+    };
+    let text = r#"{"type":"message","content":"hello"}"#;
+    let summary = r#"{"type":"reasoning","summary":"Hm","content":[7,"So"],"encrypted_content":1}"#;
+    for rest in [
+        r#""id":7"#,
+        r#""usage":[]"#,
+        r#""usage":{"output_tokens_details":"x","input_tokens_details":3,"input_tokens":1}"#,
+        r#""incomplete_details":"max""#,
+    ] {
+        let response = response(rest, &format!("{summary},{text}"));
+        let delta = r#"{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":null,"delta":"H"}"#;
+        for body in [response.clone(), stream(&[delta], &response)] {
+            let (events, error) = decode(&[body.as_bytes()]);
+            assert_eq!(error, None, "{body}");
+            let Some(ModelEvent::Finished(reply)) = events.last() else { panic!("{events:?}") };
+            let [Block::Thinking(thinking), Block::Text(text)] = &reply.blocks[..] else {
+                panic!("{reply:?}")
+            };
+            assert_eq!((&*thinking.text, &*text.text), ("Hm", "hello"));
+            assert!(text.raw.is_none());
+        }
+    }
+}
+
 fn check(events: &[&str], response: &str, expected: Expect) {
     let body = stream(events, response);
     expected.assert_eq(&show(&body));

@@ -13,8 +13,8 @@ const MODELS_MAX: usize = 1000;
 pub(super) fn vllm(models: &[u8]) -> Option<Vec<LocalModel>> {
     list(models, |model| LocalModel {
         name: model.id,
-        window: model.max_model_len,
-        window_max: model.max_model_len,
+        window: told(model.max_model_len),
+        window_max: told(model.max_model_len),
         is_loaded: true,
     })
 }
@@ -23,8 +23,8 @@ pub(super) fn vllm(models: &[u8]) -> Option<Vec<LocalModel>> {
 pub(super) fn lmstudio(models: &[u8]) -> Option<Vec<LocalModel>> {
     let mut models = list(models, |model| LocalModel {
         name: if model.kind == "embeddings" { String::new() } else { model.id },
-        window: model.loaded_context_length,
-        window_max: model.max_context_length,
+        window: told(model.loaded_context_length),
+        window_max: told(model.max_context_length),
         is_loaded: model.state == "loaded",
     })?;
     models.retain(|model| !model.name.is_empty());
@@ -35,11 +35,11 @@ pub(super) fn lmstudio(models: &[u8]) -> Option<Vec<LocalModel>> {
 pub(super) fn llamacpp(models: &[u8], properties: &[u8]) -> Option<Vec<LocalModel>> {
     let properties: Value = from_json_bytes(properties).unwrap_or_default();
     let window = &properties["default_generation_settings"]["n_ctx"];
-    let window = window.as_u64().filter(|window| *window > 0);
+    let window = told(window.as_u64());
     let mut models = list(models, |model| LocalModel {
         name: model.id,
         window: None,
-        window_max: model.meta["n_ctx_train"].as_u64(),
+        window_max: told(model.meta["n_ctx_train"].as_u64()),
         is_loaded: model.status["value"].as_str().is_none_or(|status| status == "loaded"),
     })?;
     if let [only] = &mut models[..] {
@@ -62,7 +62,7 @@ pub(super) fn ollama_running(running: &[u8], models: &mut [LocalModel]) {
     for tag in running.models {
         if let Some(model) = models.iter_mut().find(|model| model.name == tag.name) {
             model.is_loaded = true;
-            model.window = tag.context_length;
+            model.window = told(tag.context_length);
         }
     }
 }
@@ -72,11 +72,16 @@ pub(super) fn ollama_running(running: &[u8], models: &mut [LocalModel]) {
 pub(super) fn ollama_shown(shown: &[u8], model: &mut LocalModel) {
     let shown: Shown = from_json_bytes(shown).unwrap_or_default();
     let mut lengths = shown.model_info.iter().filter(|(key, _)| key.ends_with(".context_length"));
-    model.window_max = lengths.find_map(|(_, length)| length.as_u64());
+    model.window_max = lengths.find_map(|(_, length)| told(length.as_u64()));
     let mut parameters = shown.parameters.lines().filter_map(|line| line.split_once(' '));
     let set = parameters.find(|(name, _)| *name == "num_ctx");
     let set = set.and_then(|(_, value)| value.trim().parse().ok());
-    model.window = model.window.or(set);
+    model.window = model.window.or(told(set));
+}
+
+/// A window of nothing is one that is not known.
+fn told(tokens: Option<u64>) -> Option<u64> {
+    tokens.filter(|tokens| *tokens > 0)
 }
 
 #[derive(Deserialize)]
@@ -215,6 +220,20 @@ mod tests {
         "#]],
         );
         check(ollama_tags(br#"{"data":[]}"#), expect!["unclear"]);
+    }
+
+    #[test]
+    fn a_window_of_nothing_is_not_known() {
+        check(vllm(br#"{"data":[{"id":"a","max_model_len":0}]}"#), expect![["a ? of ?, loaded\n"]]);
+        let models = br#"{"data":[{"id":"a","max_context_length":0,"loaded_context_length":0}]}"#;
+        check(lmstudio(models), expect![["a ? of ?\n"]]);
+        let models = br#"{"data":[{"id":"a","meta":{"n_ctx_train":0}}]}"#;
+        check(llamacpp(models, b""), expect![["a ? of ?, loaded\n"]]);
+        let mut models = ollama_tags(br#"{"models":[{"name":"a"}]}"#).unwrap();
+        ollama_running(br#"{"models":[{"name":"a","context_length":0}]}"#, &mut models);
+        let shown = br#"{"parameters":"num_ctx 0","model_info":{"l.context_length":0}}"#;
+        ollama_shown(shown, &mut models[0]);
+        check(Some(models), expect![["a ? of ?, loaded\n"]]);
     }
 
     #[test]

@@ -181,7 +181,8 @@ impl Parser {
             let Some(first) = chunk.first() else { return chunk };
             if *first == BOM[matched] {
                 chunk = &chunk[1..];
-                self.bom_matched = if matched + 1 == BOM.len() { None } else { Some(matched + 1) };
+                // A gateway may put its own before the server's.
+                self.bom_matched = Some((matched + 1) % BOM.len());
             } else {
                 self.line.extend_from_slice(&BOM[..matched]);
                 self.bom_matched = None;

@@ -123,7 +123,7 @@ fn an_id_lasts_and_one_with_a_null_does_not_count() {
 }
 
 #[test]
-fn only_one_leading_byte_order_mark_is_skipped() {
+fn byte_order_marks_are_skipped_at_the_start_only() {
     check(
         b"\xef\xbb\xbfdata: a\n\n\xef\xbb\xbfdata: b\n\n",
         expect![[r#"
@@ -133,8 +133,9 @@ fn only_one_leading_byte_order_mark_is_skipped() {
     check(
         b"\xef\xbb\xbf\xef\xbb\xbfdata: a\n\ndata: b\n\n",
         expect![[r#"
-        message "b"
-    "#]],
+            message "a"
+            message "b"
+        "#]],
     );
     check(
         b"\xef\xbbdata: a\n\ndata: b\n\n",

@@ -26,6 +26,8 @@ pub(super) struct Calls {
     by_number: BTreeMap<u32, u32>,
     /// The last place of each id.
     by_id: BTreeMap<String, u32>,
+    /// How many lists of calls and pieces have come.
+    n_lists: usize,
 }
 
 /// One call.
@@ -38,6 +40,8 @@ pub(super) struct Call {
     pub(super) published_bytes: usize,
     /// Whether it was told that the call begins.
     pub(super) is_started: bool,
+    /// The list that last named it.
+    named_in: usize,
     /// What it may come to again while that is not told.
     again: Again,
     /// What the server added.
@@ -71,6 +75,11 @@ pub(super) struct Grown {
 }
 
 impl Calls {
+    /// A list of pieces follows.
+    pub(super) fn begin_list(&mut self) {
+        self.n_lists += 1;
+    }
+
     /// Takes in a piece.
     pub(super) fn grow(&mut self, delta: CallDelta<'_>) -> Result<Grown, Unreadable> {
         let Function { name, arguments } = delta.function.unwrap_or_default();
@@ -92,6 +101,9 @@ impl Calls {
         call.input.push(&piece.input);
         if let Some(number) = piece.number {
             self.by_number.entry(number).and_modify(|last| *last = at.max(*last)).or_insert(at);
+        }
+        if !piece.name.is_empty() {
+            call.named_in = self.n_lists;
         }
         // Named once; what repeats it repeats it whole.
         if call.name.is_empty() {
@@ -171,7 +183,9 @@ impl Calls {
                 named.or_else(|| newest().filter(|_| piece.name.is_empty()))
             }
         }?;
-        (!piece.begins_another(self.by_place.get_mut(&at)?)).then_some(at)
+        let n_lists = self.n_lists;
+        let call = self.by_place.get_mut(&at)?;
+        (!piece.begins_another(call, n_lists)).then_some(at)
     }
 
     /// The place of a new call: that of its number, where it is free.
@@ -191,8 +205,9 @@ struct Piece<'a> {
 
 impl Piece<'_> {
     /// Whether it cannot be more of the call that its number or id leads to: it names another, or
-    /// brings an input where there is a whole one.
-    fn begins_another(&self, call: &mut Call) -> bool {
+    /// brings an input where there is a whole one. Without an id, one list names each call once, and
+    /// another name is another call unless the input of the first has begun.
+    fn begins_another(&self, call: &mut Call, list: usize) -> bool {
         if self.name.is_empty() || call.name.is_empty() {
             return false;
         }
@@ -200,6 +215,10 @@ impl Piece<'_> {
             return true;
         }
         let is_renamed = self.id.is_empty() && self.name != call.name;
+        let is_in_list = self.id.is_empty() && self.number.is_none() && call.named_in == list;
+        if is_in_list || (is_renamed && call.input.said().is_empty()) {
+            return true;
+        }
         (is_renamed || !self.input.trim().is_empty()) && call.input.is_whole()
     }
 }

@@ -18,6 +18,8 @@ use heeler_core::{
     Block, ModelEvent, ProviderError, ProviderErrorKind, StopReason, Usage, push_text,
 };
 
+use serde_json::value::RawValue;
+
 use self::calls::{Call, Calls, End};
 use self::usage::stop_reason;
 use self::wire::{Chunk, Delta, Part, WireUsage};
@@ -148,9 +150,9 @@ impl Decode for Decoder {
         self.answer.is_whole
     }
 
+    /// The model stopped. What it used follows at once, from servers that tell it.
     fn is_settled(&self) -> bool {
-        let Answer { stop, usage, quirks, .. } = &self.answer;
-        stop.is_some() && (usage.is_some() || !quirks.asks_for_usage)
+        self.answer.stop.is_some()
     }
 
     /// What the end of the body means. An answer is whole once the model stopped: some servers leave
@@ -203,7 +205,8 @@ impl Answer {
         if event.kind == "error" {
             return Err(error::in_stream(&self.vendor, data));
         }
-        if data.is_empty() { Ok(()) } else { self.chunk(data, out) }
+        // Some servers say nothing in this way, too.
+        if matches!(data, "" | "null") { Ok(()) } else { self.chunk(data, out) }
     }
 
     /// Takes in a chunk of a stream, or a whole answer, which is one chunk that brings everything.
@@ -218,7 +221,7 @@ impl Answer {
         };
         let groq = read.x_groq.unwrap_or_default();
         let is_error = read.object.0.is_some_and(|object| object.0 == "error");
-        if is_error || read.error.is_some() || groq.error.is_some() {
+        if is_error || tells(read.error) || tells(groq.error) {
             return Err(error::in_stream(&self.vendor, data));
         }
         if let Some(id) = read.id.0.filter(|id| self.provider_id.is_none() && !id.0.is_empty()) {
@@ -227,7 +230,7 @@ impl Answer {
         // More than one answer is never asked for.
         let ours = |choice: &wire::Choice<'_>| choice.index.0.unwrap_or_default() == 0;
         for choice in read.choices.unwrap_or_default().into_iter().filter(ours) {
-            if let Some(failed) = choice.error {
+            if let Some(failed) = choice.error.filter(|failed| tells(Some(failed))) {
                 return Err(error::in_stream(&self.vendor, failed.get()));
             }
             if let Some(delta) = choice.delta.or(choice.message) {
@@ -267,6 +270,7 @@ impl Answer {
             function: Some(function),
             ..wire::CallDelta::default()
         });
+        self.calls.begin_list();
         for call in delta.tool_calls.into_iter().flatten().chain(old) {
             let grown = self.calls.grow(call)?;
             self.start_call(grown.at, out);
@@ -277,21 +281,35 @@ impl Answer {
         Ok(())
     }
 
-    /// Content is a string, or parts of which some are reasoning (Mistral's).
+    /// Content is a string, or parts of which some are reasoning (Mistral's). What some servers make
+    /// of a text that looks like a value is that text.
     fn content(&mut self, raw: &str) -> Result<(), Unreadable> {
-        if !raw.starts_with('[') {
-            let text: wire::Str<'_> = serde_json::from_str(raw)?;
-            push_text(&mut self.text.text, &text.0);
-            return Ok(());
-        }
-        let parts: Vec<&serde_json::value::RawValue> = serde_json::from_str(raw)?;
-        for raw in parts {
-            let part: Part<'_> = serde_json::from_str(raw.get())?;
-            match (part.kind.as_ref().map_or("", |kind| &kind.0), part.text, part.thinking) {
-                ("text", Some(text), _) => push_text(&mut self.text.text, &text.0),
-                ("thinking", _, Some(thinking)) => self.think(thinking.get())?,
-                _ => self.extras.add("content", &format!("[{}]", raw.get())),
+        match raw.as_bytes().first() {
+            Some(b'"') => {
+                let text: wire::Str<'_> = serde_json::from_str(raw)?;
+                push_text(&mut self.text.text, &text.0);
             }
+            Some(b'[') => {
+                let parts: Vec<&RawValue> = serde_json::from_str(raw)?;
+                parts.iter().try_for_each(|part| self.part(part.get()))?;
+            }
+            _ if serde_json::from_str::<Part<'_>>(raw).is_ok_and(|part| part.kind.is_some()) => {
+                self.part(raw)?;
+            }
+            _ => push_text(&mut self.text.text, raw),
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, raw: &str) -> Result<(), Unreadable> {
+        if raw.starts_with('"') {
+            return self.content(raw);
+        }
+        let part = serde_json::from_str::<Part<'_>>(raw).unwrap_or_default();
+        match (part.kind.as_ref().map_or("", |kind| &kind.0), part.text, part.thinking) {
+            ("text", Some(text), _) => push_text(&mut self.text.text, &text.0),
+            ("thinking", _, Some(thinking)) => self.think(thinking.get())?,
+            _ => self.extras.add("content", &format!("[{raw}]")),
         }
         Ok(())
     }
@@ -302,7 +320,7 @@ impl Answer {
             push_text(&mut self.thinking.text, &text.0);
             return Ok(());
         }
-        let parts: Vec<Part<'_>> = serde_json::from_str(raw)?;
+        let parts: Vec<Part<'_>> = serde_json::from_str(raw).unwrap_or_default();
         for text in parts.into_iter().filter_map(|part| part.text) {
             push_text(&mut self.thinking.text, &text.0);
         }
@@ -383,6 +401,11 @@ impl Growing {
         self.published_bytes = self.text.len();
         (!more.is_empty()).then_some(more)
     }
+}
+
+/// Whether what stands in the place of a failure is one.
+fn tells(error: Option<&RawValue>) -> bool {
+    error.is_some_and(|error| json::tells(&json::value_in(error.get())))
 }
 
 /// The place of a call's block.

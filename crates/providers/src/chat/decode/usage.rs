@@ -29,7 +29,9 @@ impl WireUsage {
     /// What was paid. With one's own key for the provider behind OpenRouter, `cost` is only what
     /// OpenRouter takes; where the rest is not told, the sum is not known.
     fn charged(&self) -> Option<f64> {
-        if self.is_byok { Some(self.cost? + self.upstream_cost?) } else { self.cost }
+        let charged = if self.is_byok { self.cost? + self.upstream_cost? } else { self.cost? };
+        // Nobody is given money for asking: such a number says nothing, and not that it cost nothing.
+        (charged.is_finite() && charged >= 0.0).then_some(charged)
     }
 }
 

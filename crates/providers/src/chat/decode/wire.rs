@@ -5,9 +5,10 @@ use std::fmt;
 
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::json::{count, object};
+use crate::json::{count, list, object, or_nothing, place};
 
 /// A string that is borrowed unless it has escapes, inside `Option` too.
 #[derive(Deserialize, Debug, Default)]
@@ -81,6 +82,11 @@ pub(super) struct Delta<'a> {
     pub(super) others: Vec<(Cow<'a, str>, &'a RawValue)>,
 }
 
+/// What a chunk adds to calls.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Pieces<'a>(#[serde(borrow, deserialize_with = "list")] Option<Vec<CallDelta<'a>>>);
+
 /// What a chunk adds to a call.
 #[derive(Default)]
 pub(super) struct CallDelta<'a> {
@@ -147,7 +153,7 @@ pub(super) struct CompletionDetails {
 }
 
 /// A part of a message that is a list.
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 pub(super) struct Part<'a> {
     #[serde(borrow, rename = "type", default)]
     pub(super) kind: Option<Str<'a>>,
@@ -160,21 +166,22 @@ pub(super) struct Part<'a> {
 
 /// A number, or nothing for anything else.
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    Ok(serde_json::Value::deserialize(deserializer)?.as_f64())
+    or_nothing(deserializer)
 }
 
 /// Whether it is `true`.
 fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    Ok(serde_json::Value::deserialize(deserializer)? == true)
+    or_nothing(deserializer)
 }
 
 fn upstream_cost<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    Ok(serde_json::Value::deserialize(deserializer)?["upstream_inference_cost"].as_f64())
+    let details: Value = or_nothing(deserializer)?;
+    Ok(details["upstream_inference_cost"].as_f64())
 }
 
 impl<'de> Deserialize<'de> for Place {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(count(deserializer)?.and_then(|number| u32::try_from(number).ok())))
+        place(deserializer).map(Self)
     }
 }
 
@@ -250,7 +257,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Delta<'a> {
                         }
                         "reasoning" => delta.reasoning = map.next_value::<Word<'_>>()?.0,
                         "refusal" => delta.refusal = map.next_value::<Word<'_>>()?.0,
-                        "tool_calls" => delta.tool_calls = map.next_value()?,
+                        "tool_calls" => delta.tool_calls = map.next_value::<Pieces<'_>>()?.0,
                         "function_call" => delta.function_call = map.next_value()?,
                         "role" => {
                             map.next_value::<IgnoredAny>()?;

@@ -263,6 +263,43 @@ fn only_the_last_call_can_be_the_one_that_was_cut() {
 }
 
 #[test]
+fn calls_without_number_id_or_input() {
+    let named = |name: &str, rest: &str| format!(r#"{{"function":{{"name":"{name}"{rest}}}}}"#);
+    let [empty, object] = [r#","arguments":"""#, r#","arguments":"{}""#];
+    let mut seen = String::new();
+    for (first, second) in [
+        (named("LS", ""), named("Glob", "")),
+        (named("LS", ""), named("LS", "")),
+        (named("LS", empty), named("LS", object)),
+    ] {
+        let listed = format!("{first},{second}");
+        let document = format!(
+            r#"{{"choices":[{{"message":{{"tool_calls":[{listed}]}},"finish_reason":"stop"}}]}}"#
+        );
+        seen += &show_reply(&decode(&[document.as_bytes()]).0);
+        seen += "\n";
+        seen += &show_reply(&decode(&[stream(&[&delta(&listed), STOP]).as_bytes()]).0);
+        seen += "\n";
+    }
+    let apart = [delta(&named("LS", "")), delta(&named("Glob", ""))];
+    seen += &show_reply(&decode(&[stream(&[&apart[0], &apart[1], STOP]).as_bytes()]).0);
+    expect![[r#"
+        ToolUse: call  LS {}; call  Glob {}
+        ToolUse: call  LS {}; call  Glob {}
+        ToolUse: call  LS {}; call  LS {}
+        ToolUse: call  LS {}; call  LS {}
+        ToolUse: call  LS {}; call  LS {}
+        ToolUse: call  LS {}; call  LS {}
+        ToolUse: call  LS {}; call  Glob {}"#]]
+    .assert_eq(&seen);
+    // Alone, where a list should be.
+    let alone = r#"{"choices":[{"delta":{"tool_calls":{"id":"x","function":{"name":"a"}}}}]}"#;
+    let none = r#"{"choices":[{"delta":{"tool_calls":false}}]}"#;
+    let (events, _) = decode(&[stream(&[alone, none, STOP]).as_bytes()]);
+    expect!["ToolUse: call x a {}"].assert_eq(&show_reply(&events));
+}
+
+#[test]
 fn the_old_function_call() {
     check(
         &stream(&[

@@ -117,6 +117,7 @@ fn with_ones_own_key_openrouter_tells_what_it_takes_apart() {
         r#""cost":0.25,"is_byok":true,"cost_details":{"upstream_inference_cost":null}"#,
         r#""cost":0.25,"is_byok":true,"cost_details":null"#,
         r#""cost":0,"is_byok":true"#,
+        r#""cost":-5,"is_byok":false"#,
         r#""cost":0.25,"is_byok":false,"cost_details":{"upstream_inference_cost":0.25}"#,
         r#""cost":0.25,"is_byok":"true","cost_details":{"upstream_inference_cost":0.25}"#,
     ]
@@ -124,7 +125,7 @@ fn with_ones_own_key_openrouter_tells_what_it_takes_apart() {
         let usage: WireUsage = serde_json::from_str(&format!("{{{told}}}")).unwrap();
         usage.usage(&quirks).charged.map(heeler_core::Cost::dollars)
     });
-    assert_eq!(charged, [Some(3.75), None, None, None, Some(0.25), Some(0.25)]);
+    assert_eq!(charged, [Some(3.75), None, None, None, None, Some(0.25), Some(0.25)]);
 }
 
 #[test]

@@ -241,10 +241,81 @@ fn an_end_that_is_missing() {
 
 #[test]
 fn what_cannot_be_read() {
-    for bad in ["what", "[1]", r#"{"choices":[{"delta":{"content":1}}]}"#, r#"{"choices":3}"#] {
+    for bad in ["what", "[1]", r#"{"choices":[{"delta":3}]}"#, r#"{"choices":3}"#] {
         let (_, error) = decode(&[stream(&[bad]).as_bytes()]);
         let error = error.unwrap_or_default();
         assert!(error.starts_with("Format: OpenAI's answer could not be read: "), "{bad}: {error}");
+    }
+}
+
+#[test]
+fn no_answer_is_lost_for_what_stands_beside_it() {
+    let beside = [
+        r#""error":false"#,
+        r#""error":"""#,
+        r#""error":{}"#,
+        r#""error":{"code":null,"message":""}"#,
+        r#""x_groq":{"error":{}}"#,
+        r#""usage":{"prompt_tokens":1.5,"cost":1e999,"is_byok":3,"cost_details":[]}"#,
+    ];
+    let chunk = |beside: &str| {
+        format!(r#"{{"choices":[{{"delta":{{"content":"a"}},"error":false}}],{beside}}}"#)
+    };
+    for beside in beside {
+        let (events, error) = decode(&[stream(&["null", &chunk(beside), STOP]).as_bytes()]);
+        assert_eq!(error, None, "{beside}");
+        assert!(matches!(events.last(), Some(ModelEvent::Finished(_))), "{beside}");
+    }
+    let failed = [r#""error":true"#, r#""error":{"code":1}"#, r#""error":"x""#];
+    for beside in failed {
+        assert!(decode(&[stream(&[&chunk(beside), STOP]).as_bytes()]).1.is_some(), "{beside}");
+    }
+}
+
+#[test]
+fn content_that_is_no_text() {
+    let contents = [
+        "42",
+        "-1.50",
+        "true",
+        r#"{"type":"text","text":"a"}"#,
+        r#"["a","b"]"#,
+        r#"{"a":1}"#,
+        r#"[{"type":"text","text":7},{"type":"thinking","thinking":3},"a"]"#,
+    ];
+    let seen: String = contents
+        .iter()
+        .map(|content| {
+            let chunk = format!(r#"{{"choices":[{{"delta":{{"content":{content}}}}}]}}"#);
+            let (events, error) = decode(&[stream(&[&chunk, STOP, USAGE]).as_bytes()]);
+            assert_eq!(error, None, "{content}");
+            let Some(ModelEvent::Finished(reply)) = events.last() else { panic!("{events:?}") };
+            let blocks: Vec<String> = reply.blocks.iter().map(show_block).collect();
+            format!("{content}: {}\n", blocks.join("; "))
+        })
+        .collect();
+    expect![[r#"
+        42: text "42"
+        -1.50: text "-1.50"
+        true: text "true"
+        {"type":"text","text":"a"}: text "a"
+        ["a","b"]: text "ab"
+        {"a":1}: text "{\"a\":1}"
+        [{"type":"text","text":7},{"type":"thinking","thinking":3},"a"]: text "a"; opaque openai-chat {"content":[{"type":"text","text":7}]}
+    "#]].assert_eq(&seen);
+}
+
+#[test]
+fn a_model_that_stopped_is_not_waited_for_long() {
+    for quirks in [Quirks::default(), Quirks { asks_for_usage: false, ..Quirks::default() }] {
+        let mut decoder = Decoder::new(&quirks, VENDOR);
+        let mut settled = Vec::new();
+        for data in [r#"{"choices":[{"delta":{"content":"a"}}]}"#, STOP, USAGE] {
+            let event = format!("data: {data}\n\n");
+            decoder.feed(event.as_bytes(), &mut VecDeque::new()).unwrap();
+            settled.push(decoder.is_settled());
+        }
+        assert_eq!(settled, [false, true, true]);
     }
 }
 

@@ -266,6 +266,8 @@ fn a_key_answers_when_no_word_begins_with_it() {
         ("A", 200, decides(ALWAYS), ""),
         ("y<CR>", 10, ONCE.to_owned(), ""),
         ("n<CR>", 10, decides("Deny { reason: None })\n"), ""),
+        ("no<CR>", 10, decides("Deny { reason: None })\n"), ""),
+        ("noo<CR>", 10, decides("Deny { reason: Some(\"oo\") })\n"), ""),
         ("y<BS>", 10, String::new(), ""),
         ("y<Up>", 10, String::new(), ""),
         ("y<Esc>", 10, "Cancel\n".to_owned(), ""),

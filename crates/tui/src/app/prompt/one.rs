@@ -139,9 +139,12 @@ impl Prompt {
             }
             Stage::Denies(at) => match at.key(key) {
                 Answer::Submit(submission) => {
-                    let reason = Some(submission.text.trim().to_owned());
+                    let reason = submission.text.trim();
+                    // Who writes `no` whole says no more than its first letter, which is the key.
+                    let is_reason = !reason.is_empty() && !reason.eq_ignore_ascii_case("o");
+                    let reason = is_reason.then(|| reason.to_owned());
                     self.words = Some(submission.draft);
-                    Some(self.decide(Decision::Deny { reason: reason.filter(|r| !r.is_empty()) }))
+                    Some(self.decide(Decision::Deny { reason }))
                 }
                 Answer::Ignored if key.code == KeyCode::Enter => {
                     Some(self.decide(Decision::Deny { reason: None }))

@@ -70,7 +70,7 @@ pub(crate) fn default_name(loaded: &Loaded) -> String {
 
 fn named(name: &str, environment: &Environment) -> Result<NamedModel, SetupError> {
     NamedModel::find(Some(name), variable(environment), Arc::new(SystemClock))
-        .map_err(|error| advised::name_error(&error))
+        .map_err(|error| advised::name_error(&error, name))
 }
 
 fn variable(environment: &Environment) -> impl Fn(&str) -> Option<String> {

@@ -1,8 +1,8 @@
 //! Hooks that are commands: JSON on stdin, exit codes and JSON back, as people know them.
 //!
 //! [`CommandHooks`] keeps the promise `heeler_core::Hooks` with the commands of settings files.
-//! Read in this order: `matcher` and `condition` (which of them), `told` (what they read), `process` (how they run),
-//! `answer` (what they mean).
+//! Read in this order: `hook` with `matcher` and `condition` (which of them), `told` (what they read),
+//! `process` (how they run), `answer` (what they mean).
 //!
 //! Invariants: every process has a time limit, and everything it started is gone when its answer is
 //! read; whatever a command does, there is an outcome; one that guards calls and gives no answer

@@ -12,6 +12,9 @@ use crate::bugs::{Bug, is_on};
 use crate::fit::{Fit, OVERFLOWS_MAX};
 use crate::words;
 
+/// How many attempts may fail to read one answer to its end, the one that asked for it among them.
+const UNREAD_MAX: u32 = 3;
+
 impl State {
     /// A request is sent: what waited is delivered with it. Nothing is with an attempt that goes on
     /// with an answer: it cannot hear it any more.
@@ -63,8 +66,12 @@ impl State {
             self.misfits += 1;
             return;
         };
-        let resumed = turn.accepted.as_ref().is_some_and(|before| before.resumed);
-        turn.accepted = Some(Accepted { answer: accepted.answer.clone(), resumed });
+        let (resumed, unread) = turn
+            .accepted
+            .as_ref()
+            .map(|before| (before.resumed, before.unread))
+            .unwrap_or_default();
+        turn.accepted = Some(Accepted { answer: accepted.answer.clone(), resumed, unread });
     }
 
     /// The answer that the model call that is due or runs goes on with.
@@ -253,6 +260,9 @@ impl State {
         };
         turn.attempt = failed.attempt.saturating_add(u32::from(!is_on(Bug::RepeatedAttempt)));
         turn.accepted.take_if(|accepted| !outlives(accepted, failed.kind));
+        if let Some(accepted) = &mut turn.accepted {
+            accepted.unread += u32::from(failed.kind == ProviderErrorKind::Format);
+        }
         turn.overflowed = overflows;
         turn.overflows = turn.overflows.saturating_add(u32::from(overflows));
         let left_out = match failed.kind {
@@ -314,11 +324,12 @@ impl State {
 }
 
 /// Whether an answer may still be had after an attempt to read it failed so: the connection broke,
-/// or was cut before anybody tried to go on. Else a request would fail for ever on one bad answer.
+/// or it ended early, which a proxy does to any answer. Else a request would fail for ever on one
+/// bad answer.
 fn outlives(accepted: &Accepted, failure: ProviderErrorKind) -> bool {
     match failure {
         ProviderErrorKind::Network => true,
-        ProviderErrorKind::Format => !accepted.resumed,
+        ProviderErrorKind::Format => accepted.unread + 1 < UNREAD_MAX,
         _ => false,
     }
 }

@@ -69,6 +69,8 @@ pub struct Accepted {
     pub answer: AcceptedAnswer,
     /// The attempt that is due or runs goes on with it. It was told of in one before.
     pub resumed: bool,
+    /// How many attempts could not read it to its end though the connection held.
+    pub unread: u32,
 }
 
 /// What a turn waits for.

@@ -97,6 +97,8 @@ fn what_cannot_be_had_is_asked_for_anew() {
          tick 1
          lost format 1
          tick 1
+         lost format 1
+         tick 1
          accepted r2
          lost server 1
          tick 1
@@ -116,14 +118,19 @@ fn what_cannot_be_had_is_asked_for_anew() {
                 attempt 2 failed format, again in 1
               > retry at 2
             tick 1
-              > model 1.1.3
-            accepted r2
-              > model 1.1.3
-            lost server 1
-                attempt 3 failed server, again in 1
+              > model 1.1.3 resumes r1
+            lost format 1
+                attempt 3 failed format, again in 1
               > retry at 3
             tick 1
               > model 1.1.4
+            accepted r2
+              > model 1.1.4
+            lost server 1
+                attempt 4 failed server, again in 1
+              > retry at 4
+            tick 1
+              > model 1.1.5
             reply hello
                 turn 1 ended done: hello
               > idle

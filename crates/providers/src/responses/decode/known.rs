@@ -15,9 +15,10 @@ impl Answer {
     pub(super) fn known_places(&self, output: &[&RawValue]) -> Vec<Option<u32>> {
         let mut places = vec![None; output.len()];
         let mut open: BTreeSet<u32> = self.items.keys().copied().collect();
-        for (place, item) in places.iter_mut().zip(output) {
-            let id = item::id(item);
-            *place = id.and_then(|id| self.places.get(&id)).filter(|at| open.remove(at)).copied();
+        for (index, (place, item)) in (0..).zip(places.iter_mut().zip(output)) {
+            let Some(named) = item::id(item).and_then(|id| self.places.get(&id)) else { continue };
+            let own = named.get(&index);
+            *place = own.into_iter().chain(named).find(|at| open.remove(at)).copied();
         }
         if places.iter().all(Option::is_some) {
             return places;
@@ -51,9 +52,18 @@ impl Answer {
         open.iter().find(becomes).copied()
     }
 
+    /// Remembers what the item at a place is called.
+    pub(super) fn name(&mut self, item: &RawValue, place: u32) {
+        if let Some(id) = item::id(item) {
+            self.places.entry(id).or_default().insert(place);
+        }
+    }
+
     /// The place of a whole item that tells none.
     pub(super) fn place_of(&self, item: &RawValue) -> Result<u32, Unreadable> {
-        let named = item::id(item).and_then(|id| self.places.get(&id)).copied();
+        let grows = |at: &&u32| matches!(self.items.get(at), Some(Slot::Growing(_)));
+        let named = item::id(item).and_then(|id| self.places.get(&id));
+        let named = named.and_then(|named| named.iter().find(grows)).copied();
         let block = item::block(item).map_err(|error| Unreadable(error.to_string()))?;
         let open = self.items.keys().copied().collect();
         let place = named.or_else(|| self.growing_as(&block, &open));

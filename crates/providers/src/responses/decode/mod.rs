@@ -47,8 +47,8 @@ pub(super) struct Decoder {
 #[derive(Debug)]
 struct Answer {
     items: BTreeMap<u32, Slot>,
-    /// The places of the items that have ids.
-    places: BTreeMap<String, u32>,
+    /// The places of the items that have ids, which may be the same.
+    places: BTreeMap<String, BTreeSet<u32>>,
     /// Growing items with text that was not handed on.
     unpublished: BTreeSet<u32>,
     refused: bool,
@@ -226,7 +226,7 @@ impl Answer {
             let name = name.to_owned();
             out.push_back(ModelEvent::ToolUseStarted { block, name });
         }
-        self.places.extend(item::id(item).map(|id| (id, block)));
+        self.name(item, block);
         self.items.insert(block, Slot::Growing(growing));
         Ok(())
     }
@@ -290,7 +290,7 @@ impl Answer {
         }
         let content = item::block(raw).map_err(|error| Unreadable(error.to_string()))?;
         self.refused |= matches!(content, Block::Text(_)) && item::is_refusal(raw);
-        self.places.extend(item::id(raw).map(|id| (id, index)));
+        self.name(raw, index);
         let was = self.items.insert(index, Slot::Finished(content.clone()));
         tell_rest(was, index, &content, out);
         out.push_back(ModelEvent::BlockFinished { block: index, content });

@@ -308,6 +308,8 @@ fn what_came_under_another_number_or_id_is_what_it_says() {
     let mut seen = String::new();
     for (events, output) in [
         (vec![done(1, &ls(a))], vec![ls(b)]),
+        (vec![done(0, &ls(a)), done(1, &call(a, "{}"))], vec![ls(a), call(a, "{}")]),
+        (vec![done(1, &ls(a)), done(2, &call(a, "{}"))], vec![ls(a), call(a, "{}")]),
         (vec![done(1, &ls(""))], vec![spaced("")]),
         (vec![done(1, &ls("")), done(2, &ls(""))], vec![ls(""), ls("")]),
         (vec![done(1, &ls(""))], vec![ls(""), ls("")]),
@@ -329,6 +331,8 @@ fn what_came_under_another_number_or_id_is_what_it_says() {
     }
     expect![[r#"
         call "cA" Bash {"command":"ls"}
+        call "cA" Bash {"command":"ls"}; call "cA" Bash {}
+        call "cA" Bash {"command":"ls"}; call "cA" Bash {}
         call "" Bash {"command":"ls"}
         call "" Bash {"command":"ls"}; call "" Bash {"command":"ls"}
         call "" Bash {"command":"ls"}; call "" Bash {"command":"ls"}

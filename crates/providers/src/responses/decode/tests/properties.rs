@@ -44,7 +44,7 @@ proptest! {
 
     #[test]
     fn an_item_is_sent_back_byte_for_byte(
-        kind in prop_oneof![Just("reasoning"), Just("computer_call"), Just("later")],
+        kind in prop_oneof![Just("reasoning"), Just("code_interpreter_call"), Just("later")],
         fields in prop::collection::vec(("[a-z_]{1,8}", json()), 0..5),
         gap in "[ \t]{0,2}",
     ) {

@@ -172,7 +172,11 @@ pub(crate) fn progress(event: &Event) -> Option<String> {
         }
         Event::ToolText { text, media, items, .. } => Some(for_user(text, media, items)),
         Event::Retry { message, wait_millis: Some(wait), .. } => {
-            Some(format!("  ~ {message}; again in {:.1} s", *wait as f64 / 1000.0))
+            let again = match *wait {
+                0 => "at once".to_owned(),
+                wait => format!("in {}", seconds(wait)),
+            };
+            Some(format!("  ~ {}; again {again}", message.trim_end_matches('.')))
         }
         Event::CompactionStarted { tokens_before, .. } => {
             Some(format!("  ~ summarizing the conversation (about {tokens_before} tokens)"))
@@ -258,4 +262,32 @@ fn short(name: &str) -> String {
 
 fn seconds(millis: u64) -> String {
     format!("{:.1} s", millis as f64 / 1000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use heeler_core::ProviderErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn an_attempt_that_failed_is_one_sentence() {
+        let mut seen = String::new();
+        for (message, wait) in [("It was cut", 1500), ("No credit.\nCheck the account.", 0)] {
+            let event = Event::Retry {
+                attempt: 1,
+                kind: ProviderErrorKind::Network,
+                message: message.into(),
+                wait_millis: Some(wait),
+            };
+            seen += &(progress(&event).unwrap() + "\n");
+        }
+        expect![[r#"
+              ~ It was cut; again in 1.5 s
+              ~ No credit.
+            Check the account; again at once
+        "#]]
+        .assert_eq(&seen);
+    }
 }

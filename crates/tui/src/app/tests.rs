@@ -227,6 +227,29 @@ fn what_is_said_meanwhile_waits_and_can_be_taken_back() {
 }
 
 #[test]
+fn where_nothing_is_waited_for_a_retry_says_so() {
+    let mut play = Play::new(60, 20);
+    play.sees(begins()).sees(attempt());
+    play.sees(Event::Retry {
+        attempt: 1,
+        kind: ProviderErrorKind::Billing,
+        message: "no credit. Check the account.".into(),
+        wait_millis: Some(0),
+    });
+    check(
+        &mut play,
+        expect![[r#"
+        ! attempt 1: no credit. Check the account; again at once
+        ────
+
+        working 0 s · Esc stops
+        > ▏
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+}
+
+#[test]
 fn a_retry_marks_what_was_shown() {
     let mut play = Play::new(60, 20);
     play.sees(begins()).sees(attempt()).sees(writes("A whole paragraph.\n\nand a"));

@@ -48,8 +48,12 @@ impl Transcript {
                 self.discard_attempt();
                 // The last one is told by the end of the turn.
                 if let Some(millis) = wait_millis {
-                    let again = format!("again in {}", seconds(*millis));
-                    self.note(Note::warning(format!("attempt {attempt}: {message}; {again}")));
+                    let again = match *millis {
+                        0 => "at once".to_owned(),
+                        millis => format!("in {}", seconds(millis)),
+                    };
+                    let why = message.trim_end_matches('.');
+                    self.note(Note::warning(format!("attempt {attempt}: {why}; again {again}")));
                 }
             }
             Event::CallStarted { index, name, summary, .. } => {

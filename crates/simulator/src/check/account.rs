@@ -15,6 +15,8 @@ pub(super) const DEATHS_MAX: u32 = 3;
 const OVERFLOWS_MAX: u32 = 3;
 /// How many automatic compactions in a row may give nothing.
 const COMPACTION_FAILURES_MAX: u32 = 2;
+/// So many attempts may fail to read an answer that the provider keeps to its end.
+const UNREAD_MAX: u32 = 3;
 
 /// The running turn.
 #[derive(Default)]
@@ -45,8 +47,8 @@ pub(super) struct TurnAccount {
     pub(super) compaction_tried: bool,
     /// Automatic compactions in a row that gave nothing.
     pub(super) compaction_failures: u32,
-    /// The answer that the provider keeps, and whether it was asked for again.
-    pub(super) accepted: Option<(AcceptedAnswer, bool)>,
+    /// The answer that the provider keeps, and how many attempts could not read it to its end.
+    pub(super) accepted: Option<(AcceptedAnswer, u32)>,
     /// How often the request was found too long since the last answer.
     pub(super) overflows: u32,
 }
@@ -119,16 +121,16 @@ impl TurnAccount {
         self.attempt_failed = false;
         self.cannot_ask = false;
         self.batch = None;
-        if let Some((_, read_again)) = &mut self.accepted {
-            *read_again = true;
-        }
     }
 
     /// An attempt failed so: the answer may still be there when only the way to it broke.
     pub(super) fn failed(&mut self, kind: ProviderErrorKind) {
-        self.accepted.take_if(|(_, read_again)| match kind {
+        self.accepted.take_if(|(_, unread)| match kind {
             ProviderErrorKind::Network => false,
-            ProviderErrorKind::Format => *read_again,
+            ProviderErrorKind::Format => {
+                *unread += 1;
+                *unread == UNREAD_MAX
+            }
             _ => true,
         });
     }

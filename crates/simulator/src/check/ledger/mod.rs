@@ -249,8 +249,8 @@ impl Ledger {
             Record::ModelAccepted(accepted) => {
                 let asking = self.asking(accepted.turn, accepted.round, accepted.attempt);
                 if let Some(turn) = asking {
-                    let read_again = turn.accepted.as_ref().is_some_and(|(_, again)| *again);
-                    turn.accepted = Some((accepted.answer.clone(), read_again));
+                    let unread = turn.accepted.as_ref().map_or(0, |(_, unread)| *unread);
+                    turn.accepted = Some((accepted.answer.clone(), unread));
                 }
             }
             Record::ModelReplied(replied) => {

@@ -23,15 +23,15 @@ impl Answer {
         if places.iter().all(Option::is_some) {
             return places;
         }
-        let mut said: BTreeMap<String, Vec<u32>> = BTreeMap::new();
-        for at in open.iter().rev() {
+        let mut said: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+        for at in &open {
             if let Some(Slot::Finished(block)) = self.items.get(at) {
-                said.entry(content(block)).or_default().push(*at);
+                said.entry(content(block)).or_default().insert(*at);
             }
         }
         for (place, item) in places.iter_mut().zip(output).filter(|(place, _)| place.is_none()) {
             let Ok(block) = item::block(item) else { continue };
-            *place = said.get_mut(&content(&block)).and_then(Vec::pop);
+            *place = said.get_mut(&content(&block)).and_then(BTreeSet::pop_first);
             *place = place.or_else(|| self.growing_as(&block, &open));
             place.iter().for_each(|at| {
                 open.remove(at);

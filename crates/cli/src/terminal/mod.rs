@@ -25,7 +25,7 @@ use heeler_engine::{Session, SystemClock};
 use heeler_settings::TuiPreferences;
 use heeler_store::FileStore;
 use heeler_tui::composer::HistoryFile;
-use heeler_tui::host::Facts;
+use heeler_tui::host::{Asking, Facts};
 use heeler_tui::{Window, run as run_window};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Notify, mpsc, watch};
@@ -89,7 +89,6 @@ async fn work(
     folder: PathBuf,
     permission: Permission,
 ) -> Result<Option<Exit>> {
-    let home = home_folder(&environment)?;
     let resume = arguments.resume.as_deref();
     let existing = choose::session(resume, arguments.continue_newest, &store, &folder).await?;
     if let Some(existing) = &existing {
@@ -104,7 +103,7 @@ async fn work(
     let (asks, questions) = mpsc::channel(QUESTIONS_MAX);
     let questioned = Questions::default();
     let mut program = Program {
-        environment: environment.clone(),
+        environment,
         store: store.clone(),
         workspace: own.unwrap_or(folder),
         model: Mutex::new(arguments.model.clone()),
@@ -132,6 +131,19 @@ async fn work(
         Some(id) => host.go_on(id, first, None).await?,
         None => host.begin(None).await?,
     };
+    show_until_left(arguments, &host, store, (session, questions), (tui, facts, secrets)).await
+}
+
+/// Shows a session in a window, and ends it with that.
+async fn show_until_left(
+    arguments: &TerminalArguments,
+    host: &TerminalHost,
+    store: FileStore,
+    (session, questions): (Session, mpsc::Receiver<Asking>),
+    (tui, facts, secrets): (TuiPreferences, Facts, Arc<Secrets>),
+) -> Result<Option<Exit>> {
+    let environment = Environment::of_this_process();
+    let home = home_folder(&environment)?;
     let journals = store.clone();
     let cleaning = Cleaning::begin(store, SystemClock.now());
     let shutdown = Shutdown::listen()?;

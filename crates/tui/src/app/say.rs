@@ -58,7 +58,7 @@ impl Queued {
 
 impl App {
     /// Whether a turn runs.
-    pub(super) fn is_busy(&self) -> bool {
+    pub(crate) fn is_busy(&self) -> bool {
         self.transcript.running_since().is_some()
     }
 

@@ -146,9 +146,10 @@ impl Running {
 
     /// Opens the session that is shown once more, for another model.
     pub(super) async fn reopen(&mut self, model: String) -> io::Result<Flow> {
-        if !self.turns.is_empty() {
+        if self.app.is_busy() {
             return self.stay("a turn runs; stop it first (Esc)".into()).await;
         }
+        self.hear_outcomes().await?;
         if self.answers(&model).await {
             self.tell(Ok(format!("{model} answers already")));
             return self.stay_quietly().await;
@@ -176,6 +177,16 @@ impl Running {
             }
         });
         Ok(Flow::Stays)
+    }
+
+    /// What became of the turns whose end was seen: a turn's outcome comes a moment after its last event.
+    async fn hear_outcomes(&mut self) -> io::Result<()> {
+        while let Some(said) = self.turns.next().await {
+            if let Some(said) = said {
+                self.happen_boxed(said).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether this model was chosen, and none stands in for it.

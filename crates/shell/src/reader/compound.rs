@@ -332,7 +332,7 @@ impl Reader<'_> {
         }
         let word = self.one_word(word);
         if is_connection(&word.known_prefix()) {
-            self.concern(ConcernKind::Leaves, "opens a connection to the network");
+            self.connects();
         }
         if matches!(kind, IoFileRedirectKind::Read) {
             self.line.reads.push(word.text());

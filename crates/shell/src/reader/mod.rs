@@ -285,6 +285,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Bash itself opens a connection: no rule on a command says that what it prints may go there.
+    fn connects(&mut self) {
+        self.is_open_ended();
+        self.concern(ConcernKind::Leaves, "opens a connection to the network");
+    }
+
     fn writes_to(&mut self, word: &Word, target: Target, extent: Extent, devices: Devices) {
         match target {
             Target::Device if devices == Devices::Free => {}
@@ -298,9 +304,7 @@ impl<'a> Reader<'a> {
                 }
             }
             Target::Unknown => self.is_open_ended(),
-            Target::Connection => {
-                self.concern(ConcernKind::Leaves, "opens a connection to the network");
-            }
+            Target::Connection => self.connects(),
             Target::Refused(path, why) => {
                 let why = format!("writes to {path}, which {why}");
                 if extent == Extent::Whole && !self.line.writes.contains(&path) {

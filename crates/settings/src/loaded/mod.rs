@@ -107,35 +107,30 @@ pub fn salvage(
     ready: Vec<Layer>,
     context: &Context,
 ) -> Result<Loaded, SettingsError> {
-    let mut layers = Vec::new();
-    let mut untrusted = Vec::new();
-    for source in sources {
-        let layer = Layer::salvage(source, context);
-        let aspects = layer.untrusted();
-        if !aspects.is_empty() {
-            untrusted.push(UntrustedFile {
-                path: source.path.clone(),
-                name: source.name.clone(),
-                aspects,
-                content: source.content.clone(),
-            });
-        }
-        layers.push(layer);
-    }
-    layers.extend(ready);
-    Ok(Loaded { untrusted, ..merge(layers)? })
+    let read = |source| (Layer::salvage(source, context), Some(source));
+    let mut layers: Vec<_> = sources.iter().map(read).collect();
+    layers.extend(ready.into_iter().map(|layer| (layer, None)));
+    merged(layers)
 }
 
 /// Merges layers, in whatever order they are given: each knows its place.
 ///
 /// # Errors
 /// When a flag asks for the mode bypass that a file rules out.
-pub fn merge(mut layers: Vec<Layer>) -> Result<Loaded, SettingsError> {
-    heeler_core::sort_by_key(&mut layers, |layer| layer.place);
+pub fn merge(layers: Vec<Layer>) -> Result<Loaded, SettingsError> {
+    merged(layers.into_iter().map(|layer| (layer, None)).collect())
+}
+
+/// Merges layers, those of files with what they were read from.
+fn merged(mut layers: Vec<(Layer, Option<&Source>)>) -> Result<Loaded, SettingsError> {
+    heeler_core::sort_by_key(&mut layers, |(layer, _)| layer.place);
     let mut loaded = Loaded::default();
     let mut limits = Vec::new();
     let mut words = Vec::new();
-    for layer in layers {
+    for (layer, source) in layers {
+        if let Some(source) = source {
+            loaded.ask_trust(source, layer.untrusted(&loaded.values));
+        }
         // Among those whom the user trusts, the most specific holds.
         if layer.place.is_repository() {
             limits.push((layer.confinement.clone(), layer.network.clone()));
@@ -160,6 +155,18 @@ pub fn merge(mut layers: Vec<Layer>) -> Result<Loaded, SettingsError> {
 }
 
 impl Loaded {
+    /// Keeps a file that lacks trust in this, if it lacks any.
+    fn ask_trust(&mut self, source: &Source, aspects: BTreeSet<Aspect>) {
+        if !aspects.is_empty() {
+            self.untrusted.push(UntrustedFile {
+                path: source.path.clone(),
+                name: source.name.clone(),
+                aspects,
+                content: source.content.clone(),
+            });
+        }
+    }
+
     /// Takes a layer that is more specific than all before it.
     fn take(&mut self, layer: Layer) {
         let trusts = |aspect| layer.is_trusted(aspect);
@@ -201,8 +208,7 @@ impl Loaded {
             self.web_hosts.extend(layer.web_hosts.iter().cloned());
         }
         for (key, setting) in &layer.values {
-            let holds = self.values.get(key.path).map(|setting| &setting.value);
-            if layer.counts(key, &setting.value, holds) {
+            if layer.counts(key, &setting.value, &self.values) {
                 self.values.insert(key.path, setting.clone());
             }
         }

@@ -68,7 +68,9 @@ fn layer(place: Place, says: &[Aspect], trusted: &[Aspect]) -> Layer {
             }
             Aspect::Preferences => {
                 layer.values.push((&TUI_PLAIN, setting(KeyValue::Switch(true), place)));
-                layer.values.push((&ROUNDS, setting(KeyValue::Number(0), place)));
+                // Higher in each place than in all before it.
+                let rounds = KeyValue::Number(100 + place as u64);
+                layer.values.push((&ROUNDS, setting(rounds, place)));
             }
         }
     }
@@ -165,7 +167,7 @@ proptest! {
         for aspect in Aspect::ALL {
             let sources: Vec<String> = sorted
                 .iter()
-                .filter(|layer| layer.asks_for().contains(&aspect) && layer.is_trusted(aspect))
+                .filter(|layer| layer.asks_for(&BTreeMap::new()).contains(&aspect) && layer.is_trusted(aspect))
                 .map(|layer| format!("{:?}:1", layer.place))
                 .collect();
             let found: Vec<&str> =
@@ -187,10 +189,10 @@ proptest! {
         place in select(PLACES.to_vec()), says in aspects(), trusts in aspects(),
     ) {
         let layer = layer(place, &says, &trusts);
-        prop_assert_eq!(layer.asks_for(), says.iter().copied().collect());
+        prop_assert_eq!(layer.asks_for(&BTreeMap::new()), says.iter().copied().collect());
         let lacking = says.iter().filter(|aspect| !trusts.contains(aspect)).copied().collect();
         let expected = if place.is_repository() { lacking } else { BTreeSet::new() };
-        prop_assert_eq!(layer.untrusted(), expected);
+        prop_assert_eq!(layer.untrusted(&BTreeMap::new()), expected);
     }
 }
 
@@ -264,7 +266,7 @@ fn hooks_are_switched_off_by_whom_the_user_trusts() {
         (Place::Local, &[Aspect::Rules], false),
     ] {
         let off = Layer { hooks_off: Some("FILE:1".into()), ..layer(place, &[], trusted) };
-        assert_eq!(off.asks_for(), [Aspect::Hooks].into());
+        assert_eq!(off.asks_for(&BTreeMap::new()), [Aspect::Hooks].into());
         let loaded = merge(vec![layer(Place::User, &[Aspect::Hooks], &[]), off]).unwrap();
         assert_eq!((loaded.hooks.is_empty(), loaded.hooks_off.is_some()), (are_off, are_off));
     }
@@ -327,4 +329,39 @@ fn a_repository_lowers_limits_and_raises_none_until_it_is_trusted() {
     check_rounds(&[(Place::User, 20, &[]), (Place::Local, 30, &[])], 20, &[Holds, lacks]);
     check_rounds(&[(Place::Project, 10, &[]), (Place::Flags, 0, &[])], 0, &[Overridden, Holds]);
     check_rounds(&[(Place::Project, 10, &[]), (Place::Local, 20, &[])], 10, &[Holds, lacks]);
+}
+
+/// Files that each set the rounds of a turn: those that ask for trust, and those whose word does not
+/// count for want of it.
+fn check_asked(files: &[(Place, u64)], expected: &[Place]) {
+    let sources = files.iter().map(|(place, rounds)| Source {
+        place: *place,
+        path: format!("{place:?}.toml").into(),
+        name: format!("{place:?}"),
+        content: format!("[limits]\nrounds = {rounds}").into(),
+        trusted: BTreeSet::new(),
+    });
+    let sources: Vec<Source> = sources.collect();
+    let loaded = load(&sources, Vec::new(), &Context::default()).unwrap();
+    let asked: Vec<String> = loaded.untrusted.iter().map(|file| file.name.clone()).collect();
+    let names: Vec<String> = expected.iter().map(|place| format!("{place:?}")).collect();
+    assert_eq!(asked, names, "{files:?}");
+    let lacks = |said: &&Said| said.counts == Counts::NotLower(Aspect::Preferences);
+    let lacking: Vec<Place> = loaded.said.iter().filter(lacks).map(|said| said.place).collect();
+    assert_eq!(lacking, expected, "{files:?}");
+}
+
+#[test]
+fn a_limit_that_does_not_count_for_want_of_trust_asks_for_it_and_no_other_does() {
+    use Place::{Local, Project, User};
+    check_asked(&[(Project, 20)], &[]);
+    check_asked(&[(Project, 50)], &[]);
+    check_asked(&[(Project, 60)], &[Project]);
+    check_asked(&[(Project, 0)], &[Project]);
+    check_asked(&[(User, 10), (Project, 5)], &[]);
+    check_asked(&[(User, 10), (Project, 10)], &[]);
+    check_asked(&[(User, 10), (Project, 20)], &[Project]);
+    check_asked(&[(User, 0), (Project, 60)], &[]);
+    check_asked(&[(Project, 5), (Local, 30)], &[Local]);
+    check_asked(&[(User, 10), (Project, 20), (Local, 15)], &[Project, Local]);
 }

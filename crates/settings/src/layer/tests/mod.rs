@@ -162,7 +162,7 @@ fn who_searches_and_what_is_near_is_the_users_own_say() {
         let trusted = Source { trusted: Aspect::ALL.into(), ..source(place, WEB) };
         let layer = Layer::read(&trusted, &context()).unwrap();
         told.assert_eq(&show(&layer));
-        assert!(layer.asks_for().is_empty());
+        assert!(layer.asks_for(&Values::new()).is_empty());
     }
     // Another program's file knows neither.
     check(

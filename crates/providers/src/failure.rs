@@ -17,6 +17,37 @@ const LINE_CHARS_MAX: usize = 120;
 /// The beginning of what is no answer, from which that line is made.
 const SAID_CHARS_MAX: usize = 1024;
 
+/// The last resort for requests that are refused as any other bad one, with no code or type of its
+/// own: what the message has, and whose words they are. Gateways pass on another's, behind or inside
+/// of their own.
+const IN_WORDS: [(ProviderErrorKind, &str, &str); 14] = {
+    use ProviderErrorKind::{Billing, ContextOverflow};
+    [
+        (ContextOverflow, "maximum context length", "DeepSeek, vLLM, SGLang, Mistral, OpenRouter"),
+        (ContextOverflow, "maximum prompt length", "xAI"),
+        (ContextOverflow, "exceeded model token limit", "Moonshot"),
+        (ContextOverflow, "exceeds the maximum number of tokens allowed", "Gemini"),
+        (ContextOverflow, "exceeds the available context size", "llama.cpp of before its type"),
+        (ContextOverflow, "greater than the context length", "LM Studio"),
+        (ContextOverflow, "when context the overflows", "LM Studio"),
+        (ContextOverflow, "tokens + `max_new_tokens` must be <=", "text-generation-inference"),
+        (ContextOverflow, "prompt is too long", "Anthropic"),
+        (ContextOverflow, "input length and `max_tokens` exceed context limit", "Anthropic"),
+        (ContextOverflow, "Input is too long for requested model", "Bedrock"),
+        (Billing, "credit balance is too low", "Anthropic"),
+        (Billing, "reached your specified API usage limits", "Anthropic"),
+        (Billing, "reached your specified workspace API usage limits", "Anthropic"),
+    ]
+};
+
+/// The kind of a bad request that only its words tell, where the status may mean it.
+pub(crate) fn in_words(status: Option<u16>, message: &str) -> Option<ProviderErrorKind> {
+    let may_be_told = matches!(status, None | Some(400 | 422 | 500));
+    let told =
+        IN_WORDS.iter().filter(|_| may_be_told).find(|(_, words, _)| message.contains(words));
+    told.map(|(kind, _, _)| *kind)
+}
+
 /// A failure that a provider told of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Failed<'a> {
@@ -39,6 +70,14 @@ pub(crate) enum At<'a> {
 }
 
 impl<'a> At<'a> {
+    /// The status of a refusal.
+    pub(crate) fn status(self) -> Option<u16> {
+        match self {
+            Self::Refusal { status, .. } => Some(status),
+            Self::Stream => None,
+        }
+    }
+
     /// The place of a refusal whose id stands in this header.
     pub(crate) fn refusal(refusal: &'a Refusal, id_header: &str) -> Self {
         Self::Refusal {
@@ -54,11 +93,10 @@ impl Failed<'_> {
     pub(crate) fn error(self) -> ProviderError {
         let Self { vendor, kind, .. } = self;
         let mut message = format!("{} {}", vendor.name, verdict(kind));
-        let mut status = None;
+        let status = self.at.status();
         let wait = match self.at {
-            At::Refusal { status: refused, request_id, retry_after } => {
-                status = Some(refused);
-                let _ = write!(message, " (HTTP {refused}");
+            At::Refusal { status, request_id, retry_after } => {
+                let _ = write!(message, " (HTTP {status}");
                 if let Some(id) = request_id {
                     let _ = write!(message, ", request {}", clean(id));
                 }
@@ -192,6 +230,88 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+
+    #[test]
+    fn words_are_read_where_the_status_may_mean_it_and_gateways_say_them() {
+        use ProviderErrorKind::{Billing, ContextOverflow};
+        let told = [
+            (
+                ContextOverflow,
+                "This model's maximum context length is 65536 tokens. However, you requested 70000",
+            ),
+            (
+                ContextOverflow,
+                "This endpoint's maximum context length is 200000 tokens. However, you requested about 210000",
+            ),
+            (
+                ContextOverflow,
+                "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
+            ),
+            (
+                ContextOverflow,
+                "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+            ),
+            (ContextOverflow, "Invalid request: Your request exceeded model token limit: 8192"),
+            (
+                ContextOverflow,
+                "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).",
+            ),
+            (
+                ContextOverflow,
+                "the request exceeds the available context size. try increasing the context size",
+            ),
+            (
+                ContextOverflow,
+                "The number of tokens to keep from the initial prompt is greater than the context length.",
+            ),
+            (ContextOverflow, "Trying to keep the first 5000 tokens when context the overflows."),
+            (
+                ContextOverflow,
+                "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193.",
+            ),
+            (ContextOverflow, "prompt is too long: 210000 tokens > 200000 maximum"),
+            (
+                ContextOverflow,
+                "litellm.BadRequestError: litellm.ContextWindowExceededError: AnthropicException - prompt is \
+                 too long: 210000 tokens > 200000 maximum",
+            ),
+            (
+                ContextOverflow,
+                "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
+            ),
+            (
+                ContextOverflow,
+                "The model returned the following errors: Input is too long for requested model.",
+            ),
+            (
+                Billing,
+                "litellm: AnthropicException - Your credit balance is too low to access the Anthropic API.",
+            ),
+            (
+                Billing,
+                "You have reached your specified API usage limits. You will regain access on 2026-12-01 \
+                 at 00:00 UTC.",
+            ),
+            (
+                Billing,
+                "You have reached your specified workspace API usage limits. You will regain access on \
+                 2026-12-01 at 00:00 UTC.",
+            ),
+        ];
+        for (kind, message) in told {
+            let nested = format!(r#"{{"type":"error","error":{{"message":"{message}"}}}}"#);
+            for status in [None, Some(400), Some(422), Some(500)] {
+                assert_eq!(in_words(status, message), Some(kind), "{message}");
+                assert_eq!(in_words(status, &nested), Some(kind), "{nested}");
+            }
+            assert_eq!(in_words(Some(403), message), None);
+        }
+        for (kind, words, whose) in IN_WORDS {
+            let is_tried = told.iter().any(|(of, said)| *of == kind && said.contains(words));
+            assert!(is_tried, "{words} of {whose}");
+        }
+        assert_eq!(in_words(Some(400), "messages: text is too long for prompt"), None);
+    }
 
     #[test]
     fn statuses() {

@@ -4,7 +4,7 @@ use heeler_core::{ProviderError, ProviderErrorKind};
 use serde_json::Value;
 
 use super::VENDOR;
-use crate::failure::{At, Failed, of_status};
+use crate::failure::{At, Failed, in_words, of_status};
 use crate::json::{failure_in, text, value_in};
 use crate::transport::Refusal;
 
@@ -20,6 +20,8 @@ impl ErrorDetail {
         let value = value_in(body);
         match &value["error"] {
             Value::String(words) => Self { message: words.clone(), ..Self::default() },
+            // Bedrock's; the type beside it is no type of an error.
+            Value::Null => Self { message: text(&value["message"]), ..Self::default() },
             error => Self { kind: text(&error["type"]), message: text(&error["message"]) },
         }
     }
@@ -33,7 +35,8 @@ pub(super) fn from_refusal(refusal: &Refusal) -> ProviderError {
 fn explain(at: At<'_>, body: &[u8]) -> ProviderError {
     let whole = String::from_utf8_lossy(body);
     let error = ErrorDetail::read(&whole);
-    let kind = specific(&error).unwrap_or(match at {
+    let kind = specific(&error).or_else(|| in_words(at.status(), &error.message));
+    let kind = kind.unwrap_or(match at {
         At::Refusal { status, .. } => of_status(status),
         At::Stream if error.kind == "invalid_request_error" => ProviderErrorKind::InvalidRequest,
         At::Stream => ProviderErrorKind::Server,
@@ -65,10 +68,6 @@ fn specific(error: &ErrorDetail) -> Option<ProviderErrorKind> {
         "overloaded_error" => ProviderErrorKind::Overloaded,
         "rate_limit_error" => ProviderErrorKind::RateLimit,
         "request_too_large" => ProviderErrorKind::ContextOverflow,
-        "invalid_request_error" if is_about_money(&error.message) => ProviderErrorKind::Billing,
-        "invalid_request_error" if is_context_overflow(&error.message) => {
-            ProviderErrorKind::ContextOverflow
-        }
         "invalid_request_error" if is_about_an_item(&error.message) => {
             ProviderErrorKind::RefusedItem
         }
@@ -77,19 +76,6 @@ fn specific(error: &ErrorDetail) -> Option<ProviderErrorKind> {
         }
         _ => return None,
     })
-}
-
-/// Whether an invalid request was one that nobody pays for: an account without prepaid credit is
-/// refused like a mistake, not as a `billing_error`.
-fn is_about_money(message: &str) -> bool {
-    message.starts_with("Your credit balance is too low")
-}
-
-/// Whether an invalid request was one that is too long. The provider has no type of its own for
-/// that; these two forms are its documented wire text.
-fn is_context_overflow(message: &str) -> bool {
-    message.starts_with("prompt is too long")
-        || message.starts_with("input length and `max_tokens` exceed context limit")
 }
 
 /// Whether an invalid request was one with reasoning that cannot be verified: it is of another account,
@@ -180,6 +166,34 @@ mod tests {
             r#"{"error":{"type":"api_error","message":"busy"}}"#,
             expect!["Overloaded: Anthropic is overloaded (HTTP 529, request req_1): busy"],
         );
+    }
+
+    #[test]
+    fn a_request_that_is_too_long_or_not_paid_is_told_by_gateways_too() {
+        let kind = |body: &str| format!("{:?}", refused(400, body).kind);
+        for (body, expected) in [
+            (
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"Input is too long for requested model."}}"#,
+                "ContextOverflow",
+            ),
+            (r#"{"message":"Input is too long for requested model."}"#, "ContextOverflow"),
+            (
+                r#"{"error":{"type":null,"message":"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"prompt is too long: 9 tokens > 8 maximum\"}}"}}"#,
+                "ContextOverflow",
+            ),
+            (
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC."}}"#,
+                "Billing",
+            ),
+            (
+                r#"{"type":"error","error":{"type":"rate_limit_error","message":"prompt is too long"}}"#,
+                "RateLimit",
+            ),
+        ] {
+            assert_eq!(kind(body), expected, "{body}");
+        }
+        let told = r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 5 > 4"}}"#;
+        assert_eq!(from_event(told).kind, ProviderErrorKind::ContextOverflow);
     }
 
     #[test]

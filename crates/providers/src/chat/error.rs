@@ -10,7 +10,7 @@ use heeler_core::{ProviderError, ProviderErrorKind, from_json_bytes};
 use serde_json::Value;
 
 use crate::endpoint::Vendor;
-use crate::failure::{At, Failed, of_status};
+use crate::failure::{At, Failed, in_words, of_status};
 use crate::json::failure_in;
 use crate::transport::{Refusal, retry_after};
 
@@ -102,19 +102,6 @@ const NAMED: [(ProviderErrorKind, &[&str]); 6] = [
             "1211",
         ],
     ),
-];
-
-/// The last resort for requests that are too long: these servers refuse them as any other bad
-/// request, with no code or type of its own. What their message has, and whose it is.
-const TOO_LONG: [(&str, &str); 8] = [
-    ("maximum context length", "DeepSeek, vLLM, SGLang, Mistral, OpenRouter and Together"),
-    ("maximum prompt length", "xAI"),
-    ("exceeded model token limit", "Moonshot"),
-    ("exceeds the maximum number of tokens allowed", "Gemini"),
-    ("exceeds the available context size", "llama.cpp before it had a type for it"),
-    ("greater than the context length", "LM Studio"),
-    ("when context the overflows", "LM Studio"),
-    ("tokens + `max_new_tokens` must be <=", "Together and text-generation-inference"),
 ];
 
 /// How OpenRouter says, as of a model it does not know, that none of a model's providers sees.
@@ -238,15 +225,12 @@ impl Told {
         if self.message.starts_with(NO_IMAGES) {
             return ProviderErrorKind::RefusedItem;
         }
-        let kind = match (status, self.kind.as_str()) {
+        in_words(status, &self.message).unwrap_or(match (status, self.kind.as_str()) {
             _ if self.is_flagged => ProviderErrorKind::InvalidRequest,
             (Some(status), _) => of_status(status),
             (None, "invalid_request_error") => ProviderErrorKind::InvalidRequest,
             (None, _) => ProviderErrorKind::Server,
-        };
-        let is_too_long = TOO_LONG.iter().any(|(words, _)| self.message.contains(words));
-        let may_be_too_long = matches!(status, None | Some(400 | 422 | 500));
-        if is_too_long && may_be_too_long { ProviderErrorKind::ContextOverflow } else { kind }
+        })
     }
 
     fn named(&self) -> Option<ProviderErrorKind> {
@@ -426,28 +410,15 @@ mod tests {
 
     #[test]
     fn words_are_read_where_a_server_has_no_code_and_the_status_may_mean_it() {
-        let messages = [
-            "This model's maximum context length is 65536 tokens. However, you requested 70000",
-            "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
-            "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
-            "Invalid request: Your request exceeded model token limit: 8192",
-            "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).",
-            "the request exceeds the available context size. try increasing the context size",
-            "The number of tokens to keep from the initial prompt is greater than the context length.",
-            "Trying to keep the first 5000 tokens when context the overflows.",
-            "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193.",
-        ];
-        for message in messages {
-            let body = serde_json::json!({"error": {"message": message}}).to_string();
-            assert_eq!(kind(400, &body), ProviderErrorKind::ContextOverflow, "{message}");
-            assert_eq!(kind(403, &body), ProviderErrorKind::Auth, "{message}");
-            let coded =
-                serde_json::json!({"error": {"message": message, "code": "insufficient_quota"}});
-            assert_eq!(kind(400, &coded.to_string()), ProviderErrorKind::Billing);
-        }
-        for (words, whose) in TOO_LONG {
-            assert!(messages.iter().any(|message| message.contains(words)), "{words} of {whose}");
-        }
+        let message = "This model's maximum context length is 65536 tokens.";
+        let body = serde_json::json!({"error": {"message": message}}).to_string();
+        assert_eq!(kind(400, &body), ProviderErrorKind::ContextOverflow);
+        assert_eq!(kind(403, &body), ProviderErrorKind::Auth);
+        let coded =
+            serde_json::json!({"error": {"message": message, "code": "insufficient_quota"}});
+        assert_eq!(kind(400, &coded.to_string()), ProviderErrorKind::Billing);
+        let spent = r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"type\":\"error\",\"error\":{\"message\":\"Your credit balance is too low\"}}"}}}"#;
+        assert_eq!(kind(400, spent), ProviderErrorKind::Billing);
     }
 
     #[test]

@@ -141,7 +141,9 @@ pub struct Metadata {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Facts {
-    /// What rules are matched against. Empty means: touches nothing outside the process.
+    /// What rules are matched against. Empty means: touches nothing outside the process. Calls of one
+    /// response of which one runs a command and the other writes a file run in call order, and what reads one
+    /// runs after a command that may change something.
     pub accesses: Vec<Access>,
     /// Calls of one response that share a key run in call order, unless all only read it.
     pub resources: Vec<Resource>,

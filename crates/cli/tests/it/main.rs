@@ -61,6 +61,7 @@ mod models;
 #[cfg(test)]
 mod odd;
 #[cfg(test)]
+mod order;
 mod owner;
 #[cfg(test)]
 mod permission;

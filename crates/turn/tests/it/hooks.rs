@@ -29,7 +29,7 @@ fn what_is_said_before_a_call_is_heeded() {
                 call 1 failed: Not allowed: the hook `guard` is broken (it timed out), so the call was not run…
               > run 2 bash [rule bash (the hook `guard`)], ask 3 read (the rule read (the hook `guard`: so it says) asks)
             allow 3
-              > run 2 bash [rule bash (the hook `guard`)], run 3 read [decision of person]
+              > run 2 bash [rule bash (the hook `guard`)]
             done 2 made
               > run 3 read [decision of person]
             done 3 text

@@ -13,9 +13,9 @@ fn one_request_names_all_that_plan_mode_denies_and_the_rest_goes_on() {
          done 0 text
          leave 1 accept-edits
          done 1 written
-         done 4 written
          allow 3
          done 3 built
+         done 4 written
          reply call write d
          done 0 written
          reply Built.",
@@ -31,14 +31,14 @@ fn one_request_names_all_that_plan_mode_denies_and_the_rest_goes_on() {
             done 0 text
               > ask 1 write (leave plan mode: write: b, bash: make, write: c, 0 more)
             leave 1 accept-edits
-              > run 1 write [mode accept-edits], ask 3 bash (it runs the command `make`), run 4 write [mode accept-edits]
+              > run 1 write [mode accept-edits], ask 3 bash (it runs the command `make`)
             done 1 written
-              > ask 3 bash (it runs the command `make`), run 4 write [mode accept-edits]
-            done 4 written
               > ask 3 bash (it runs the command `make`)
             allow 3
               > run 3 bash [decision of person]
             done 3 built
+              > run 4 write [mode accept-edits]
+            done 4 written
               > model 1.2.1
             reply call write d
               > run 0 write [mode accept-edits]

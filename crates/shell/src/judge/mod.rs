@@ -23,7 +23,7 @@ impl Reader<'_> {
     /// Judges a command: its name, its options, its operands, and what it runs in turn.
     pub(crate) fn judge(&mut self, words: &[Word]) {
         self.evaluates_words(words);
-        let Some((name, rest)) = words.split_first() else { return };
+        let Some(name) = words.first() else { return };
         let Some(known) = self.name_of(name) else {
             self.changes();
             self.add(command_of(words, None, 0));
@@ -37,11 +37,14 @@ impl Reader<'_> {
             self.add(command_of(words, None, 1));
             return;
         }
-        // What a folder of somebody calls `ls` may be anything.
-        if !programs::is_of_the_system(&known) {
+        let of_git = verb::of_git(&known, words);
+        // What a folder of somebody calls `ls` may be anything, and git's own programs are not among the system's.
+        if !programs::is_of_the_system(&known) || of_git.is_some() {
             self.changes();
         }
-        let program = programs::find(&known).unwrap_or(&programs::UNKNOWN);
+        let told = of_git.as_deref().unwrap_or(words);
+        let Some((name, rest)) = told.split_first() else { return };
+        let program = programs::find(&name.text()).unwrap_or(&programs::UNKNOWN);
         let old_style =
             (program.special == Special::Tar).then(|| invocation::tar_letters(rest)).flatten();
         let rest = old_style.as_deref().unwrap_or(rest);
@@ -51,7 +54,9 @@ impl Reader<'_> {
         if together.is_some() {
             invocation = Invocation::read(program, rest);
         }
-        let mut command = command_of(words, Some(&invocation), 1);
+        let mut command = command_of(told, Some(&invocation), 1);
+        command.words = words.iter().map(Word::text).collect();
+        command.is_named &= of_git.is_none();
         if together.is_some() {
             let plain: Vec<Word> = [std::slice::from_ref(name), rest].concat();
             command.plain = command_of(&plain, Some(&invocation), 1).plain;

@@ -1,8 +1,17 @@
-//! Verbs of several words with options between them: `git remote -v add`.
+//! Verbs in other places than behind the name: `git remote -v add`, `git-push`.
 
 use super::invocation::{Invocation, exact};
-use crate::programs::Effect;
+use crate::programs::{self, Effect};
 use crate::word::Word;
+
+/// The words of a program of git that stands alone as those of git: `git-push origin`.
+pub(crate) fn of_git(name: &str, words: &[Word]) -> Option<Vec<Word>> {
+    let base = programs::base(name);
+    let verb = base.strip_suffix(".exe").unwrap_or(&base).strip_prefix("git-")?;
+    let mut names = programs::find("git")?.verbs.iter().flat_map(programs::Program::all_names);
+    names.find(|name| name.split('+').next() == Some(verb))?;
+    Some([&[Word::literal("git"), Word::literal(verb)], words.get(1..)?].concat())
+}
 
 /// The words with those of the verb next to each other, where options stand between them.
 pub(crate) fn together(call: &Invocation<'_>, words: &[Word]) -> Option<Vec<Word>> {

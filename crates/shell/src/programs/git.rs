@@ -5,7 +5,7 @@ use super::table::*;
 pub(super) const PROGRAMS: &[Program] = &[
     changes("git").special(Special::Git).options(GLOBAL).everywhere(WITHIN).verbs(VERBS),
     leaves("gh glab hub tea", "talks to a forge for you"),
-    changes("git-lfs git-filter-repo bfg").verbs(&[]),
+    changes("bfg"),
     changes("tig gitui lazygit"),
     changes("pre-commit husky lefthook"),
 ];

@@ -458,3 +458,27 @@ fn shells_are_seen_through_whatever_they_read() {
         expect!["runs sed -n ${a},${b}p f | awk NR==$n f"],
     );
 }
+
+#[test]
+fn programs_of_git_that_stand_alone_do_what_git_does() {
+    check(
+        "/usr/lib/git-core/git-clean -fdx",
+        expect![[r#"
+        runs /usr/lib/git-core/git-clean -fdx
+        Irreversible: git clean removes files for good"#]],
+    );
+    check(
+        "git-reset --hard; git-filter-repo --force",
+        expect![[r#"
+        runs git-reset --hard | git-filter-repo --force
+        Irreversible: git reset throws changes away
+        Irreversible: git rewrites or drops history"#]],
+    );
+    check(
+        "cd /out && git-push",
+        expect![[r#"
+        runs cd /out | git-push
+        Leaves: git push talks to another repository"#]],
+    );
+    check("git-status --short", expect!["runs git-status --short"]);
+}

@@ -86,6 +86,32 @@ fn a_wrapper_that_needs_no_rule_changes_neither_folder_nor_settings() {
 }
 
 #[test]
+fn a_program_of_git_that_stands_alone_is_a_verb_of_git() {
+    check("git-push -q origin", expect!["git-push -q origin may be git push -q origin"]);
+    check(
+        "/usr/bin/git-upload-pack .",
+        expect!["/usr/bin/git-upload-pack . may be git upload-pack ."],
+    );
+    check(
+        "/usr/lib/git-core/git-stash -q drop",
+        expect!["/usr/lib/git-core/git-stash -q drop may be git stash drop -q"],
+    );
+    check(
+        "timeout 5 GIT-Push.exe",
+        expect![[r#"
+        timeout 5 GIT-Push.exe is timeout 5 GIT-Push.exe
+        GIT-Push.exe may be git push"#]],
+    );
+    check("git-absorb --base main", expect!["git-absorb --base main is git-absorb --base main"]);
+    check(
+        "git-push() { ls; }; git-push",
+        expect![[r#"
+        ls is ls
+        git-push is git-push"#]],
+    );
+}
+
+#[test]
 fn what_may_be_another_program_is_not_certain() {
     check("./git push", expect!["./git push may be git push"]);
     check("GIT push", expect!["GIT push is git push"]);

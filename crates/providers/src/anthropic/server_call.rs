@@ -95,10 +95,6 @@ pub(super) fn answered(message: &Message) -> Cow<'_, Message> {
     };
     let kept = message.blocks.iter().zip(&peeks);
     let kept = kept.filter(|(_, peek)| !peek.as_ref().is_some_and(is_left_out));
-    let mut blocks: Vec<Block> = kept.map(|(block, _)| block.clone()).collect();
-    // Reasoning that led to such a call; the provider refuses a message that ends with it.
-    while let Some(Block::Thinking(_) | Block::RedactedThinking(_)) = blocks.last() {
-        blocks.pop();
-    }
+    let blocks = kept.map(|(block, _)| block.clone()).collect();
     Cow::Owned(Message { role: message.role, blocks })
 }

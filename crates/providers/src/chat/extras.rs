@@ -81,11 +81,6 @@ impl Extras {
         self.0.is_empty()
     }
 
-    /// Whether there is none but one of this name.
-    pub(super) fn has_no_other_than(&self, name: &str) -> bool {
-        self.0.keys().all(|member| member == name)
-    }
-
     /// Whether there is one of this name.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)

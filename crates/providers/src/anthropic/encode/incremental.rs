@@ -10,7 +10,7 @@ use heeler_core::{
 use proptest::prelude::*;
 
 use super::super::{DIALECT, server_call};
-use super::message::encode;
+use super::message::{encode, encode_unfinished};
 use super::{Encoder, marker_text, tail};
 
 /// The most markers of a request.
@@ -88,7 +88,7 @@ fn from_scratch(request: &ModelRequest) -> Option<String> {
     let bytes = (1..).zip(&messages).map(|(next, message)| {
         match server_call::is_over(message, messages.get(next).copied()) {
             true => encode(&server_call::answered(message)),
-            false => encode(message),
+            false => encode_unfinished(message),
         }
     });
     let bytes: Vec<(Vec<u8>, Option<usize>)> = bytes.collect();

@@ -25,20 +25,34 @@ const FOLLOWS: &str = "failed; what it gave follows the results";
 
 /// Encodes a message, and says where a marker for its last block belongs.
 pub(super) fn encode(message: &Message) -> (Vec<u8>, Option<usize>) {
-    let role = match message.role {
+    written(message.role, &apart(message))
+        .or_else(|| written(message.role, &[Block::text(placeholder::of(message.role))]))
+        .unwrap_or_default()
+}
+
+/// Encodes a message that an answer may go on with: nothing, if the provider takes nothing of it. A
+/// placeholder would be what the answer begins with, which not every model lets others write.
+pub(super) fn encode_unfinished(message: &Message) -> (Vec<u8>, Option<usize>) {
+    match message.role {
+        Role::User => encode(message),
+        Role::Assistant => written(message.role, &message.blocks).unwrap_or_default(),
+    }
+}
+
+/// The message of these blocks, if any of them is written.
+fn written(role: Role, blocks: &[Block]) -> Option<(Vec<u8>, Option<usize>)> {
+    let role = match role {
         Role::User => "user",
         Role::Assistant => "assistant",
     };
     let mut out = format!(r#"{{"role":"{role}","content":["#).into_bytes();
-    let slot = match blocks(&mut out, &apart(message)) {
-        Slot::Nothing => block(&mut out, &Block::text(placeholder::of(message.role)), None),
-        slot => slot,
+    let marker_at = match self::blocks(&mut out, blocks) {
+        Slot::Nothing => return None,
+        Slot::Open(at) => Some(at),
+        Slot::Taken => None,
     };
     out.extend_from_slice(b"]}");
-    match slot {
-        Slot::Open(at) => (out, Some(at)),
-        Slot::Nothing | Slot::Taken => (out, None),
-    }
+    Some((out, marker_at))
 }
 
 /// Whether thinking is the first of what is written.
@@ -133,19 +147,23 @@ enum Slot {
     Taken,
 }
 
-/// Writes blocks with commas between; the slot is the last one's.
+/// Writes blocks with commas between; the slot is the last one's. The provider refuses thinking that
+/// nothing follows, as an answer that was cut may leave it.
 fn blocks(out: &mut Vec<u8>, blocks: &[Block]) -> Slot {
-    let mut last = Slot::Nothing;
+    let (mut last, start) = (Slot::Nothing, out.len());
+    let mut followed_bytes = start;
     for (index, block) in blocks.iter().enumerate() {
         let before = out.len();
-        if !matches!(last, Slot::Nothing) {
+        if before > start {
             out.push(b',');
         }
         match self::block(out, block, blocks.get(index + 1)) {
             Slot::Nothing => out.truncate(before),
-            slot => last = slot,
+            _ if matches!(block, Block::Thinking(_) | Block::RedactedThinking(_)) => {}
+            slot => (last, followed_bytes) = (slot, out.len()),
         }
     }
+    out.truncate(followed_bytes);
     last
 }
 

@@ -142,8 +142,11 @@ impl Chunks {
         }
     }
 
-    /// Adds the next item of the list.
+    /// Adds the next item of the list, if it is one.
     fn item(&mut self, bytes: Bytes) {
+        if bytes.is_empty() {
+            return;
+        }
         if self.0.len() > 1 {
             self.0.push(Bytes::from_static(b","));
         }
@@ -156,6 +159,6 @@ fn encoded(message: &RequestMessage, next: Option<&Arc<RequestMessage>>) -> Enco
     if server_call::is_over(&message.message, next.map(|next| &*next.message)) {
         message.encoded(OVER, |message| message::encode(&server_call::answered(message)))
     } else {
-        message.encoded(DIALECT, message::encode)
+        message.encoded(DIALECT, message::encode_unfinished)
     }
 }

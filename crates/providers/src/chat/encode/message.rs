@@ -204,8 +204,8 @@ fn assistant(out: &mut Vec<u8>, blocks: &[Block], quirks: &Quirks) {
     let cache = texts().filter_map(|text| text.cache).next_back();
     let has_calls = blocks.iter().any(|block| block.as_tool_use().is_some());
     let extras = extras(blocks, quirks);
-    // Those who take reasoning back refuse a message that has nothing beside it.
-    if text.trim().is_empty() && !has_calls && extras.has_no_other_than(REASONING_MEMBER) {
+    // Those who take reasoning back refuse a message that has nothing beside it, in whatever member.
+    if text.trim().is_empty() && !has_calls {
         placeholder::of(Role::Assistant).clone_into(&mut text);
     }
     begin(out, br#"{"role":"assistant","content":"#);

@@ -3,6 +3,7 @@
 mod markers;
 mod raw;
 mod server_calls;
+mod thinking;
 
 use std::sync::Arc;
 
@@ -300,10 +301,10 @@ fn an_extra_body_leaves_the_prefix_alone() {
 
 #[test]
 fn the_mark_goes_to_the_newest_stable_message_that_can_carry_it() {
-    let thinking = Block::from(Thinking { text: "hm".into(), signature: "sig".into(), raw: None });
+    let own = Block::Opaque(Arc::new(opaque(DIALECT, r#"{"type":"advice"}"#)));
     let mut request = request(vec![
         Message::user("one"),
-        Message { role: Role::Assistant, blocks: vec![thinking] },
+        Message { role: Role::Assistant, blocks: vec![own] },
         Message::user("last"),
     ]);
     request.stable = 2;
@@ -315,7 +316,7 @@ fn the_mark_goes_to_the_newest_stable_message_that_can_carry_it() {
               {"type":"text","text":"one","cache_control":
               {"type":"ephemeral"}}]},
             {"role":"assistant","content":[
-              {"type":"thinking","thinking":"hm","signature":"sig"}]},
+              {"type":"advice"}]},
             {"role":"user","content":[
               {"type":"text","text":"last"}]}
             ],"max_tokens":100,"stream":true}"#]],

@@ -210,7 +210,7 @@ fn what_the_model_said() {
             {"role":"user","content":"go"},
             {"role":"assistant","content":"Let me.","annotations":[1],"reasoning_content":"r",
               "tool_calls":[{"id":"couTNVW1B","type":"function","function":{"name":"read_it_","arguments":"{\"path\": \"é\"}"},"extra_content":{"s": 1.50}},{"id":"infPdxhDb","type":"function","function":{"name":"read","arguments":"{}"}}]},
-            {"role":"assistant","content":"","annotations":[1],"reasoning_content":""}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
+            {"role":"assistant","content":"OK.","annotations":[1],"reasoning_content":""}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
     );
 }
 
@@ -255,14 +255,18 @@ fn the_first_of_calls_that_nobody_signed_says_so_where_it_must() {
 
 #[test]
 fn a_message_of_reasoning_alone_has_a_word_beside_it() {
-    let quirks = Quirks { reasoning_back: true, ..Quirks::default() };
-    let reasoning = Thinking {
-        raw: Some(item("openai-chat", r#"{"reasoning_content":"r"}"#).into()),
-        ..Thinking::default()
+    let members_back = vec!["reasoning_details".into()];
+    let quirks = Quirks { reasoning_back: true, members_back, ..Quirks::default() };
+    let reasoned = |json: &str| {
+        let raw = Some(item("openai-chat", json).into());
+        let blocks = vec![Block::from(Thinking { raw, ..Thinking::default() })];
+        Message { role: Role::Assistant, blocks }
     };
     let messages = vec![
         Message::user("go"),
-        Message { role: Role::Assistant, blocks: vec![Block::from(reasoning)] },
+        reasoned(r#"{"reasoning_content":"r"}"#),
+        Message::user("go on"),
+        reasoned(r#"{"reasoning_details":[{"type":"reasoning.text","text":"r"}]}"#),
         Message::user("go on"),
     ];
     check_with(
@@ -272,6 +276,8 @@ fn a_message_of_reasoning_alone_has_a_word_beside_it() {
             {"model":"gpt-test","messages":[
             {"role":"user","content":"go"},
             {"role":"assistant","content":"OK.","reasoning_content":"r"},
+            {"role":"user","content":"go on"},
+            {"role":"assistant","content":"OK.","reasoning_details":[{"type":"reasoning.text","text":"r"}],"reasoning_content":""},
             {"role":"user","content":"go on"}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
     );
 }

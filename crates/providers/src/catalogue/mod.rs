@@ -10,7 +10,7 @@ pub use entry::{Ability, CatalogueEntry};
 pub use names::{bare_name, full_name};
 
 use entry::Model;
-use names::undated;
+pub(crate) use names::undated;
 
 /// The model that is used when nobody chose one.
 pub const DEFAULT_MODEL: &str = "anthropic/claude-sonnet-5-5";

@@ -45,7 +45,7 @@ pub(super) fn priced_as(full: &str) -> Cow<'_, str> {
 }
 
 /// `name` without a snapshot's date or `-latest`.
-pub(super) fn undated(name: &str) -> &str {
+pub(crate) fn undated(name: &str) -> &str {
     let is_number = |text: &str, digits: usize| {
         text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit())
     };

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::super::call_fields;
 use super::message;
+use crate::catalogue::undated;
 use crate::json::merge;
 
 /// What an extra body may not set: these stand before the messages, where the cached prefix is, or
@@ -109,9 +110,7 @@ impl<'r> Tail<'r> {
             Some(ThinkingSettings::Effort(effort)) if effort == NO_EFFORT => {
                 (no_thinking(&request.model), None)
             }
-            Some(ThinkingSettings::Effort(effort)) => {
-                (Some(Thinking::Adaptive { display: "summarized" }), Some(effort))
-            }
+            Some(ThinkingSettings::Effort(effort)) => named(&request.model, effort),
             None => (None, None),
         };
         // Without tools, the provider refuses a choice among them.
@@ -128,6 +127,23 @@ impl<'r> Tail<'r> {
             stream: true,
         }
     }
+}
+
+/// Thinking as much as a name says, which older models do not take, or not all of its kinds: they
+/// refuse a request that has it, and may be asked in the place of one that takes it.
+fn named<'r>(model: &str, effort: &'r str) -> (Option<Thinking>, Option<&'r str>) {
+    let model = undated(model);
+    if model.starts_with("claude-3") {
+        return (None, None);
+    }
+    let effort = match (model, effort) {
+        (_, "minimal") => "low",
+        ("claude-opus-4-5", "xhigh" | "max") => "high",
+        ("claude-opus-4-6" | "claude-sonnet-4-6", "xhigh") => "high",
+        _ => effort,
+    };
+    let is_adaptive = model != "claude-opus-4-5";
+    (is_adaptive.then_some(Thinking::Adaptive { display: "summarized" }), Some(effort))
 }
 
 /// How a model is kept from thinking: older ones think only when they are asked to, some take no such
@@ -171,4 +187,49 @@ impl<'r> Choice<'r> {
 
 pub(super) fn refused(message: String) -> ProviderError {
     ProviderError::new(ProviderErrorKind::InvalidRequest, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use heeler_core::Message;
+
+    use super::*;
+
+    #[test]
+    fn an_effort_is_named_as_its_model_takes_it() {
+        for (model, effort, expected) in [
+            ("claude-sonnet-5", "high", "adaptive high"),
+            ("claude-sonnet-5", "minimal", "adaptive low"),
+            ("claude-opus-4-7", "xhigh", "adaptive xhigh"),
+            ("claude-opus-4-6", "xhigh", "adaptive high"),
+            ("claude-sonnet-4-6", "xhigh", "adaptive high"),
+            ("claude-sonnet-4-6", "max", "adaptive max"),
+            ("claude-opus-4-5", "medium", "- medium"),
+            ("claude-opus-4-5-20251101", "max", "- high"),
+            ("claude-3-haiku-20240307", "high", "- -"),
+            ("another", "new", "adaptive new"),
+        ] {
+            assert_eq!(asked(model, effort), expected, "{model} {effort}");
+        }
+    }
+
+    fn asked(model: &str, effort: &str) -> String {
+        let thinking = Some(ThinkingSettings::Effort(effort.into()));
+        let request = ModelRequest {
+            model: model.into(),
+            system: "".into(),
+            tools: [].into(),
+            provider_tools: [].into(),
+            messages: std::iter::once(Message::user("hi")).collect(),
+            stable: 0,
+            output_max: 100,
+            parameters: Parameters { thinking, ..Parameters::default() },
+            epoch: 0,
+        };
+        let tail = json!(Tail::of(&request));
+        let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+        let [thinking, effort] =
+            [&tail["thinking"]["type"], &tail["output_config"]["effort"]].map(text);
+        format!("{thinking} {effort}")
+    }
 }

@@ -149,8 +149,8 @@ fn named<'r>(model: &str, effort: &'r str) -> (Option<Thinking>, Option<&'r str>
 /// How a model is kept from thinking: older ones think only when they are asked to, some take no such
 /// wish, and refuse the request that has it.
 fn no_thinking(model: &str) -> Option<Thinking> {
-    match model {
-        "claude-opus-5" | "claude-sonnet-5" => Some(Thinking::Disabled),
+    match undated(model) {
+        "claude-opus-5" | "claude-sonnet-5" | "claude-haiku-5-5" => Some(Thinking::Disabled),
         "claude-sonnet-5-5" => Some(Thinking::BetweenTools),
         _ => None,
     }
@@ -208,6 +208,10 @@ mod tests {
             ("claude-opus-4-5-20251101", "max", "- high"),
             ("claude-3-haiku-20240307", "high", "- -"),
             ("another", "new", "adaptive new"),
+            ("claude-haiku-5-5", "none", "disabled -"),
+            ("claude-opus-5-20260724", "none", "disabled -"),
+            ("claude-sonnet-5-5-latest", "none", "between_tools -"),
+            ("claude-opus-5-5", "none", "- -"),
         ] {
             assert_eq!(asked(model, effort), expected, "{model} {effort}");
         }

@@ -36,12 +36,14 @@ impl SystemPrompt {
         &self.notes
     }
 
-    /// Looks whether notes changed, and takes them as they are now; what happened to them, for
-    /// people. The words are others then, and for `Session::set_system`.
-    pub fn reload(&mut self) -> Option<String> {
+    /// Looks whether notes changed, and takes them as they are now; what happened to them, and what
+    /// of them is newly amiss, for people. The words are others then, and for `Session::set_system`.
+    pub fn reload(&mut self) -> Option<(String, Vec<String>)> {
         let Changed { notes, words } = self.notes.reload()?;
-        self.notes = notes;
-        Some(words)
+        let before = std::mem::replace(&mut self.notes, notes);
+        let now = self.notes.notices.iter();
+        let amiss = now.filter(|notice| !before.notices.contains(notice)).cloned();
+        Some((words, amiss.collect()))
     }
 
     /// Says something else of who wrote commits; whether the words are others now. They are then for
@@ -124,8 +126,8 @@ mod tests {
         assert_eq!(prompt.reload(), None);
         std::fs::write(folder.path().join("AGENTS.md"), "Use make.").unwrap();
         assert_eq!(
-            prompt.reload().as_deref(),
-            Some("project notes changed, so a new epoch begins: AGENTS.md is new")
+            prompt.reload().unwrap().0,
+            "project notes changed, so a new epoch begins: AGENTS.md is new"
         );
         assert!(prompt.text().starts_with(&plain) && prompt.text().contains("Use make."));
         assert_eq!(prompt.reload(), None);

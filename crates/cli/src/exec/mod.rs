@@ -52,7 +52,7 @@ use detach::Prompt;
 use finish::Finish;
 use input::Piped;
 use run::{Door, Run};
-use stream::KeepRule;
+use stream::{KeepRule, Surroundings};
 use wanted::Wanted;
 
 /// What is told when nobody takes the answer.
@@ -287,13 +287,16 @@ impl Begun<'_> {
         if let Some(wanted) = &self.wanted {
             wanted.join(&mut assembly.parts);
         }
-        let keeper = || rule_keeper(self.environment, self.workspace.clone());
+        let around = || Surroundings {
+            keep_rule: rule_keeper(self.environment, self.workspace.clone()),
+            prompt: assembly.prompt,
+        };
         let run = Run {
             continues: arguments.continues(),
             id,
             prompt: self.prompt.map(|prompt| input::joined(prompt, piped)),
             wanted: self.wanted.as_mut(),
-            stream: arguments.stream_input.then(keeper),
+            stream: arguments.stream_input.then(around),
             stage: self.stage,
             door: Door { store: store.clone(), questions },
             is_detached: arguments.detached,

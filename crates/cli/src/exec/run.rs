@@ -13,7 +13,7 @@ use heeler_turn::State;
 use super::ends::Ends;
 use super::finish::Finish;
 use super::signals::Signals;
-use super::stream::{self, KeepRule};
+use super::stream::{self, Surroundings};
 use super::wanted::Wanted;
 use super::watch::Watch;
 use super::{NOT_WRITTEN, Printer, detach};
@@ -37,7 +37,7 @@ pub(super) struct Run<'a> {
     /// What the answer has to be.
     pub(super) wanted: Option<&'a mut Wanted>,
     /// More inputs come from stdin, and with them rules to keep.
-    pub(super) stream: Option<KeepRule>,
+    pub(super) stream: Option<Surroundings>,
     /// Where it works, if that is a stage.
     pub(super) stage: Option<&'a mut Stage>,
     /// By which others come in.
@@ -141,12 +141,12 @@ impl Run<'_> {
         let (_, cursor) = session.subscribe();
         let wanted = self.wanted.as_deref_mut();
         let mut watch = Watch { session, cursor, signals, printer, wanted, turn };
-        if let Some(keep_rule) = self.stream.take() {
+        if let Some(around) = self.stream.take() {
             let pending = pending.then(|| session.resume());
             let first = self.prompt.take().map(|prompt| session.turn(prompt));
             let first = pending.into_iter().chain(first);
             let ends = Ends::new(&self.door.store, session).await;
-            return stream::converse(&mut watch, ends, first, keep_rule).await;
+            return stream::converse(&mut watch, ends, first, around).await;
         }
         if pending && self.is_detached {
             return detach::go_on(&mut watch, self.prompt.take()).await;

@@ -79,11 +79,10 @@ impl Program {
         let notes = prompt.as_mut().and_then(|prompt| {
             let attribution = lock(&self.known).loaded.preferences().attribution;
             let is_other = prompt.attribute(attribution);
-            let before = prompt.notes().notices.clone();
-            let words = prompt.reload();
-            let amiss = prompt.notes().notices.iter().filter(|notice| !before.contains(notice));
-            let amiss = amiss.map(|notice| Err(format!("notes: {notice}")));
-            let is_other = is_other || words.is_some();
+            let changed = prompt.reload();
+            let is_other = is_other || changed.is_some();
+            let (words, amiss) = changed.unzip();
+            let amiss = amiss.into_iter().flatten().map(|notice| Err(format!("notes: {notice}")));
             is_other.then(|| (prompt.text(), words.map(Ok).into_iter().chain(amiss).collect()))
         });
         Looked { settings, notes }

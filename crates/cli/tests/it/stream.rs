@@ -194,6 +194,24 @@ fn words_of_a_session_that_is_gone_on_with_are_new_words() {
 }
 
 #[test]
+fn notes_that_change_between_inputs_are_told_with_the_next_one() {
+    let world = World::new();
+    let script = r#"script.epoch = "may change"
+        reply = [{ expect = { system_contains = "Use make." }, text = "1" },
+            { expect = { system_contains = ["Use just.", "Tabs."] }, text = "2" }]"#;
+    world.write("work/AGENTS.md", "Use make.");
+    let mut running = start(&world, script, &["one"]);
+    running.wait_for("turn_finished");
+    world.write("work/AGENTS.md", "Use just. @gone.md");
+    world.write("work/CLAUDE.md", "Tabs.");
+    running.say(input("two"));
+    assert_eq!(running.wait_for("turn_finished")["answer"], "2");
+    running.wait_for_stderr("a new epoch begins: AGENTS.md changed, CLAUDE.md is new");
+    running.wait_for_stderr("notes: gone.md, which AGENTS.md:1 imports, is not there");
+    running.kill();
+}
+
+#[test]
 fn a_name_that_was_used_before_is_told_of() {
     let world = World::new();
     let script = "[[reply]]\ntext = \"heard\"\n";

@@ -9,11 +9,13 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
+use heeler_assembly::SystemPrompt;
 use heeler_core::{BoxFuture, Decision, Event, Input, PermissionId, Rule, SteeringId, TurnOutcome};
 use heeler_engine::{Seen, Session, Turn};
 
 use super::ends::{End, Ends, is_end};
 use super::watch::{Watch, broken};
+use crate::say::say;
 use lines::Line;
 pub(super) use message::Message;
 use message::{Answer, BY};
@@ -26,10 +28,16 @@ const NOBODY: &str = "stdin has ended, so nobody can answer";
 /// Keeps a rule for later sessions.
 pub(super) type KeepRule = Arc<dyn Fn(&Rule) -> Result<(), String> + Send + Sync>;
 
+/// What a conversation changes, and what changes around it.
+pub(super) struct Surroundings {
+    pub(super) keep_rule: KeepRule,
+    pub(super) prompt: SystemPrompt,
+}
+
 /// The conversation with whoever writes to stdin.
 struct Stream<'w, 'a> {
     watch: &'w mut Watch<'a>,
-    keep_rule: KeepRule,
+    around: Surroundings,
     /// The inputs whose turns are not over, by the line each came in; first what was left before.
     turns: VecDeque<(u64, Turn)>,
     /// The last turn that ended.
@@ -50,12 +58,12 @@ pub(super) async fn converse(
     watch: &mut Watch<'_>,
     ends: Ends,
     first: impl IntoIterator<Item = Turn>,
-    keep_rule: KeepRule,
+    around: Surroundings,
 ) -> Result<Option<TurnOutcome>> {
     let mut lines = lines::of_stdin().context("cannot read stdin")?;
     let turns = first.into_iter().map(|turn| (0, turn)).collect();
     let words = FuturesUnordered::new();
-    let mut stream = Stream { watch, keep_rule, turns, last: None, is_open: true, words, ends };
+    let mut stream = Stream { watch, around, turns, last: None, is_open: true, words, ends };
     loop {
         stream.show_ready().await?;
         let is_done = stream.turns.is_empty() && stream.words.is_empty();
@@ -241,6 +249,7 @@ impl Stream<'_, '_> {
                 return Err(format!("{INPUTS_MAX} inputs wait already; wait for a turn's end"));
             }
             Message::Input { text } => {
+                self.look().await;
                 self.turns.push_back((line, session.turn(Input::text(text))));
             }
             Message::Steer { .. } if self.words.len() >= INPUTS_MAX => {
@@ -276,6 +285,22 @@ impl Stream<'_, '_> {
         Ok(())
     }
 
+    /// Takes in the project's notes if they changed: they count from the next model call on.
+    async fn look(&mut self) {
+        let mut prompt = self.around.prompt.clone();
+        let looked = tokio::task::spawn_blocking(move || {
+            let changed = prompt.reload();
+            (prompt, changed)
+        });
+        let Ok((prompt, Some((words, amiss)))) = looked.await else { return };
+        // A session that broke off says so itself when it is given the input.
+        if self.watch.session.set_system(prompt.text()).await.is_ok() {
+            say(format_args!("heeler: {words}"));
+            amiss.iter().for_each(|notice| say(format_args!("heeler: notes: {notice}")));
+            self.around.prompt = prompt;
+        }
+    }
+
     /// The name of a word that has none. A session that is gone on with counts its lines anew, and
     /// takes what has a name it has heard for the same word again.
     async fn name(&self, line: u64) -> Result<SteeringId, String> {
@@ -295,7 +320,7 @@ impl Stream<'_, '_> {
         };
         let decided = self.watch.session.decide(id, decision, BY).await;
         decided.map_err(|error| error.to_string())?;
-        match kept.map(|rule| (self.keep_rule)(&rule)) {
+        match kept.map(|rule| (self.around.keep_rule)(&rule)) {
             Some(Err(why)) => Err(format!("the rule counts for this session alone: {why}")),
             _ => Ok(()),
         }

@@ -26,6 +26,10 @@ pub struct MediaReference(String);
 impl MediaReference {
     const SCHEME: &str = "media://";
 
+    /// How the note begins that stands in a text for what was put aside; the id and more follow, and a `]`.
+    #[doc(hidden)]
+    pub const NOTE_START: &str = "[media://";
+
     /// What the store calls it.
     #[must_use]
     pub fn id(&self) -> &str {

@@ -314,7 +314,8 @@ pub enum IfCut {
     Holds,
     /// It says what the model was shown, and does not come.
     Gone,
-    /// It says what the model was shown, and has this value instead.
+    /// It says what the model was shown, and has this value instead, also where a note stands in the place
+    /// of something that was put aside.
     Becomes(RawJson),
 }
 

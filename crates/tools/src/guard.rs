@@ -7,7 +7,7 @@
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 
-use heeler_core::{BoxFuture, ToolContext, ToolError, ToolOutput};
+use heeler_core::{BoxFuture, MediaReference, ToolContext, ToolError, ToolOutput};
 use sha2::{Digest as _, Sha256};
 
 use crate::blocking::blocking;
@@ -18,6 +18,12 @@ use crate::text::{count_lines, count_of};
 pub(crate) const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Ranges of lines that are kept of one file, and told of.
 const RANGES_MAX: usize = 100;
+
+/// What stands in a text for what is not shown: how it begins, and what it is.
+const NOTES: [(&str, &str); 2] =
+    [(heeler_secrets::MARKER, "a secret"), (MediaReference::NOTE_START, "data")];
+/// Bytes of such a note that are compared; it may hold a path.
+const NOTE_BYTES_MAX: usize = 4096;
 
 /// The first and last of lines that follow each other, from 1.
 pub(crate) type Lines = (u64, u64);
@@ -112,34 +118,52 @@ pub(crate) fn check_seen_whole(
     )))
 }
 
-/// Refuses text that was redacted when the model saw it: written back, the marker would stand where
-/// the secret was. A file that speaks of the marker itself may be changed. The same holds of what is
-/// shown for bytes that are no UTF-8.
-pub(crate) fn check_unredacted(
+/// Refuses an edit of a file with these bytes whose texts hold what stands for something else.
+pub(crate) fn check_edit(path: &str, old: &str, new: &str, file: &[u8]) -> Result<(), ToolError> {
+    check_notes(path, old, file, file)?;
+    check_notes(path, new, old.as_bytes(), file)
+}
+
+/// Refuses a text in which a note stands for what the model was not shown: written back, it would be
+/// there instead. A file may have such notes of its own, so those count that are not in what the text
+/// replaces. The same holds of what is shown for bytes that are no UTF-8.
+pub(crate) fn check_notes(
     path: &str,
-    texts: &[&str],
-    before: Option<&Loaded>,
+    text: &str,
+    replaced: &[u8],
+    file: &[u8],
 ) -> Result<(), ToolError> {
-    let holds = |marker: &str| {
-        let is_its_own =
-            |file: &Loaded| memchr::memmem::find(&file.bytes, marker.as_bytes()).is_some();
-        texts.iter().any(|text| text.contains(marker)) && !before.is_some_and(is_its_own)
-    };
-    if before.is_some_and(|file| std::str::from_utf8(&file.bytes).is_err()) && holds("\u{fffd}") {
+    let n_unknown = |bytes: &[u8]| memchr::memmem::find_iter(bytes, "\u{fffd}").count();
+    if n_unknown(text.as_bytes()) > n_unknown(replaced) && std::str::from_utf8(file).is_err() {
         return Err(ToolError::for_model(format!(
             "the text holds \u{fffd}, which stands for bytes of {path} that are no UTF-8, so it would \
              not be written as it is; change the parts around them"
         )));
     }
-    let marker = heeler_secrets::MARKER;
-    if !holds(marker) {
-        return Ok(());
+    for (start, what) in NOTES {
+        let mut known = notes(replaced, start).into_iter();
+        // Both are in order, so what was passed over is needed by none of the others.
+        if !notes(text.as_bytes(), start).iter().all(|note| known.any(|other| other == *note)) {
+            return Err(ToolError::for_model(format!(
+                "the text holds `{start}...]`, which stands for {what} that you were not shown, so it \
+                 would not be written to {path} as it is; change the parts around it with Edit, or \
+                 leave the place to the user"
+            )));
+        }
     }
-    Err(ToolError::for_model(format!(
-        "the text holds `{marker}...]`, which stands for a secret that you were not shown, so it \
-         would not be written to {path} as it is; change the parts around it with Edit, or leave \
-         the place to the user"
-    )))
+    Ok(())
+}
+
+/// The notes in a text that begin so, each to its end or that of its line, in order of their bytes.
+fn notes<'a>(text: &'a [u8], start: &str) -> Vec<&'a [u8]> {
+    let note = |at: usize| {
+        let rest = &text[at..text.len().min(at + NOTE_BYTES_MAX)];
+        let end = memchr::memchr3(b']', b'\n', b'\r', rest);
+        &rest[..end.unwrap_or(rest.len())]
+    };
+    let mut notes: Vec<&[u8]> = memchr::memmem::find_iter(text, start).map(note).collect();
+    heeler_core::sort(&mut notes);
+    notes
 }
 
 /// Notes in `output` that the session now knows this content.

@@ -138,8 +138,8 @@ impl ToolOutput {
         self.with_change(key, value, IfCut::Holds)
     }
 
-    /// The same of what the model was shown: `if_cut` stands instead when the result is cut to its
-    /// bound, or nothing.
+    /// The same of what the model was shown: `if_cut` stands instead, or nothing, when the result is cut to
+    /// its bound, or the one that it is a part of; what is given stands also where something of it is put aside.
     #[must_use]
     pub fn with_shown(
         self,

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use heeler_core::{
     Access, AgentPath, BoxFuture, CallId, CallPlan, CallPlanned, CancellationToken,
     CompactionFailed, CompactionStarted, Durability, Effect, EffectId, EffectKind, EpochCause,
-    EpochStarted, ImageSink, InnerCalls, InputOrigin, InterruptCause, Media, MediaScope,
+    EpochStarted, IfCut, ImageSink, InnerCalls, InputOrigin, InterruptCause, Media, MediaScope,
     ModelStarted, Outcome, Permission, PermissionAsked, Progress, RESULT_CHARS_MAX, RawJson,
     Record, StoreError, Timestamp, ToolContext, ToolOutput, WakeCause, panic_text,
 };
@@ -392,6 +392,8 @@ pub(super) async fn finish_call(
     let Executed { mut output, millis, heard } = pipeline::execute(execution, wanted).await;
     // Nothing is pending of which nobody can tell the end.
     output.is_background &= background.is_taken();
+    // It becomes a part of nothing else, so what was shown of it is settled.
+    output.state.iter_mut().for_each(|change| change.if_cut = IfCut::Holds);
     let inner_calls = inner.played();
     let record = Record::CallFinished { call, output: Box::new(output), millis, inner_calls };
     Outcome { effect: EffectId::Run(call), records: heard.into_iter().chain([record]).collect() }

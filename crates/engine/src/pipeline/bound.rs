@@ -1,8 +1,6 @@
 //! Bounds what a result puts into the history; the rest goes where the model can read it.
 
-use heeler_core::{
-    Block, CallId, IfCut, SessionId, Spill, StateChange, ToolOutput, truncate_chars,
-};
+use heeler_core::{Block, CallId, IfCut, SessionId, Spill, ToolOutput, truncate_chars};
 
 /// The most changes of the session's state in one result.
 const STATE_CHANGES_MAX: usize = 256;
@@ -34,10 +32,18 @@ pub(super) fn bound(
     output.structured.take_if(|json| json.get().len() > STRUCTURED_BYTES_MAX);
     let chars: usize = output.content.iter().filter_map(Block::as_text).map(char_count).sum();
     let is_cut = chars > chars_max;
-    output.state.retain_mut(|change| settle(change, is_cut));
     if !is_cut {
         return;
     }
+    // Without a cut this stays open: what is shown as it is here may be cut as a part of another result.
+    output.state.retain_mut(|change| match std::mem::take(&mut change.if_cut) {
+        IfCut::Gone => false,
+        IfCut::Becomes(value) => {
+            change.value = value;
+            true
+        }
+        IfCut::Holds => true,
+    });
     let whole = output.text_content();
     let path = spill.and_then(|spill| spill.write(session, call, &whole).ok());
     let place = match &path {
@@ -51,16 +57,6 @@ pub(super) fn bound(
     output.content.retain(|block| block.as_text().is_none());
     output.content.insert(0, Block::text(text));
     output.spill = path;
-}
-
-/// Makes a change what it is now that its result is cut or not; says whether it is one.
-fn settle(change: &mut StateChange, is_cut: bool) -> bool {
-    match std::mem::take(&mut change.if_cut) {
-        IfCut::Gone => return !is_cut,
-        IfCut::Becomes(value) if is_cut => change.value = value,
-        IfCut::Becomes(_) | IfCut::Holds => {}
-    }
-    true
 }
 
 /// Three quarters of `chars_max` from the beginning, the rest from the end.

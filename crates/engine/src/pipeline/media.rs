@@ -1,6 +1,6 @@
 //! Puts what no model can read aside, and says what is known of what is for the user.
 
-use heeler_core::{Block, Media, MediaItem, RawJson, StoreErrorKind, ToolOutput};
+use heeler_core::{Block, IfCut, Media, MediaItem, RawJson, StoreErrorKind, ToolOutput};
 use heeler_images::Format;
 
 use super::heavy::{Heavy, URL_CHARS_MIN, heavy};
@@ -23,6 +23,7 @@ pub(super) async fn put_aside(
     media: &Media,
     fits: impl Fn(&RawJson) -> bool,
 ) {
+    let mut is_shown_in_part = false;
     for block in &mut output.content {
         let lightened = match block.as_text() {
             Some(text) => lightened(text, media).await,
@@ -30,6 +31,13 @@ pub(super) async fn put_aside(
         };
         if let Some((text, _)) = lightened {
             *block = Block::text(text);
+            is_shown_in_part = true;
+        }
+    }
+    // What a note stands for was not shown as it is. That it is there was, so a review of it still counts.
+    for change in output.state.iter_mut().filter(|_| is_shown_in_part) {
+        if let IfCut::Becomes(value) = &change.if_cut {
+            change.value = value.clone();
         }
     }
     if let Some((text, items)) = lightened(&output.for_user, media).await {
@@ -74,7 +82,8 @@ async fn lightened(text: &str, media: &Media) -> Option<(String, Vec<MediaItem>)
     Some((light, items))
 }
 
-/// What stands in the place of an item. It stays JSON where it stands in a string of JSON.
+/// What stands in the place of an item, known by [`heeler_core::MediaReference::NOTE_START`]. It stays JSON
+/// where it stands in a string of JSON.
 fn note(item: &MediaItem) -> String {
     let is_plain = |path: &&str| !path.contains(['"', '\\', '\n', '\r', ']']);
     let path = item.path.as_deref().and_then(|path| path.to_str()).filter(is_plain);
@@ -245,6 +254,7 @@ mod tests {
             Some("/home/user/a\n.png"),
         ] {
             assert_eq!(told(path), "[media://a image/png 12 B]", "{path:?}");
+            assert!(told(path).starts_with(MediaReference::NOTE_START), "tools know it by that");
         }
     }
 

@@ -36,6 +36,7 @@ mod plan;
 mod prompt;
 mod providers;
 mod replay;
+mod shown;
 mod slow_readers;
 mod steering;
 mod summaries;

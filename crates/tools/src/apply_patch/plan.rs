@@ -66,7 +66,7 @@ fn add(
 ) -> Result<(), ToolError> {
     let place = Place::to_write(context, NAME, path)?;
     check_new(path, &place, targets)?;
-    guard::check_unredacted(path, &[content], None)?;
+    guard::check_edit(path, "", content, b"")?;
     let after = content.as_bytes().to_vec();
     edit::check_size(after.len())?;
     targets.push(target(path, place, None, Some(after)));
@@ -86,7 +86,7 @@ fn update(
         let (Some(_), Some(after)) = (&known.before, &known.after) else {
             return Err(twice(path));
         };
-        let changed = changed(path, after, known.before.as_deref(), hunks)?;
+        let changed = changed(path, after, hunks)?;
         known.take(changed);
         return Ok(());
     }
@@ -134,7 +134,7 @@ fn existing(context: &ToolContext, path: &str, targets: &[Target]) -> Result<Tar
 
 fn apply(path: &str, hunks: &[Hunk<'_>], target: &mut Target) -> Result<(), ToolError> {
     let content = target.after.as_deref().unwrap_or_default();
-    let changed = changed(path, content, target.before.as_deref(), hunks)?;
+    let changed = changed(path, content, hunks)?;
     target.take(changed);
     Ok(())
 }
@@ -147,16 +147,18 @@ impl Target {
     }
 }
 
-fn changed(
-    path: &str,
-    content: &[u8],
-    before: Option<&Loaded>,
-    hunks: &[Hunk<'_>],
-) -> Result<Changed, ToolError> {
+fn changed(path: &str, content: &[u8], hunks: &[Hunk<'_>]) -> Result<Changed, ToolError> {
+    let (mut old, mut new) = (String::new(), String::new());
     for line in hunks.iter().flat_map(|hunk| &hunk.lines) {
         let (Line::Keep(text) | Line::Remove(text) | Line::Add(text)) = line;
-        guard::check_unredacted(path, &[text], before)?;
+        if !matches!(line, Line::Add(_)) {
+            old += &format!("{text}\n");
+        }
+        if !matches!(line, Line::Remove(_)) {
+            new += &format!("{text}\n");
+        }
     }
+    guard::check_edit(path, &old, &new, content)?;
     let located = locate(path, content, hunks).map_err(ToolError::ForModel)?;
     edit::check_size(edit::size_after(content, &located.replacements))?;
     Ok(Changed {

@@ -116,7 +116,7 @@ impl Plan {
         match guard::load(&place, path)? {
             None if input.old_string.is_empty() => {
                 check_size(input.new_string.len())?;
-                guard::check_unredacted(path, &[&input.new_string], None)?;
+                guard::check_edit(path, "", &input.new_string, b"")?;
                 Ok(Self { place, changes: None })
             }
             None => Err(place::missing(&context.workspace, path, &place)),
@@ -141,7 +141,7 @@ impl Changes {
     ) -> Result<Self, ToolError> {
         let path = &input.file_path;
         guard::check_seen(context, place, path, &before.bytes)?;
-        guard::check_unredacted(path, &[&input.old_string, &input.new_string], Some(&before))?;
+        guard::check_edit(path, &input.old_string, &input.new_string, &before.bytes)?;
         let one = One {
             old: &input.old_string,
             new: &input.new_string,

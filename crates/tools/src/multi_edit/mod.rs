@@ -118,7 +118,8 @@ impl Plan {
             return Err(place::missing(&context.workspace, path, &place));
         }
         for one in &input.edits {
-            guard::check_unredacted(path, &[&one.old_string, &one.new_string], before.as_ref())?;
+            let file = before.as_ref().map_or(&b""[..], |before| &before.bytes);
+            guard::check_edit(path, &one.old_string, &one.new_string, file)?;
         }
         let mut after = before.as_ref().map_or_else(Vec::new, |before| before.bytes.clone());
         let mut shown = String::new();

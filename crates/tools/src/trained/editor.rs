@@ -293,7 +293,7 @@ impl Insertion {
             return Err(place::missing(&context.workspace, path, &place));
         };
         guard::check_seen(context, &place, path, &before.bytes)?;
-        guard::check_unredacted(path, &[text], Some(&before))?;
+        guard::check_edit(path, "", text, &before.bytes)?;
         let file = File::new(&before.bytes);
         let n_lines = file.n_lines();
         let at = usize::try_from(*line).ok().filter(|at| *at <= n_lines).ok_or_else(|| {

@@ -95,11 +95,13 @@ impl Change {
         }
         let place = Place::to_write(context, NAME, path)?;
         let before = guard::load(&place, path)?;
-        if let Some(before) = &before {
-            guard::check_seen_whole(context, &place, path, &before.bytes)?;
+        let bytes = before.as_ref().map_or(&b""[..], |it| &it.bytes);
+        // First, since it says more of why the file was not seen as it is.
+        guard::check_notes(path, content, bytes, bytes)?;
+        if before.is_some() {
+            guard::check_seen_whole(context, &place, path, bytes)?;
         }
-        guard::check_unredacted(path, &[content], before.as_ref())?;
-        let (after, note) = as_before(content, before.as_ref().map_or(b"", |it| &it.bytes));
+        let (after, note) = as_before(content, bytes);
         Ok(Self { place, before, after, note })
     }
 }

@@ -31,6 +31,92 @@ fn a_new_file_brings_its_folders() {
     );
 }
 
+/// A file that speaks of the marker may hold a secret, too, and then the marker is shown for both.
+#[test]
+fn a_marker_of_the_files_own_does_not_stand_for_another() {
+    let key = "KEY=sk\n# shows [redacted: key] in logs\n";
+    check(
+        &[("a", key), ("b", key)],
+        &[
+            r#"Read {"file_path":"a"}"#,
+            r##"Write {"file_path":"a","content":"KEY=[redacted: key]\n# shows [redacted: key] in logs\n"}"##,
+            r##"Write {"file_path":"a","content":"# shows [redacted: key]\n"}"##,
+            r#"Read {"file_path":"b"}"#,
+            r#"Edit {"file_path":"b","old_string":"KEY=sk","new_string":"KEY=[redacted: key]"}"#,
+            r##"Edit {"file_path":"b","old_string":"# shows [redacted: key]","new_string":"# has [redacted: key]"}"##,
+            r##"apply_patch {"input":"*** Begin Patch\n*** Update File: b\n KEY=sk\n-# has [redacted: key] in logs\n+# has [redacted: key]\n+# and [redacted: key]\n*** End Patch\n"}"##,
+            r##"apply_patch {"input":"*** Begin Patch\n*** Update File: b\n KEY=sk\n-# has [redacted: key] in logs\n+# has [redacted: key]\n*** End Patch\n"}"##,
+        ],
+        expect![[r##"
+            > Read {"file_path":"a"}
+                 1	KEY=sk
+                 2	# shows [redacted: key] in logs
+            > Write {"file_path":"a","content":"KEY=[redacted: key]\n# shows [redacted: key] in logs\n"}
+            error: the text holds `[redacted: ...]`, which stands for a secret that you were not shown, so it would not be written to a as it is; change the parts around it with Edit, or leave the place to the user
+            > Write {"file_path":"a","content":"# shows [redacted: key]\n"}
+            Updated a (1 line)
+            > Read {"file_path":"b"}
+                 1	KEY=sk
+                 2	# shows [redacted: key] in logs
+            > Edit {"file_path":"b","old_string":"KEY=sk","new_string":"KEY=[redacted: key]"}
+            error: the text holds `[redacted: ...]`, which stands for a secret that you were not shown, so it would not be written to b as it is; change the parts around it with Edit, or leave the place to the user
+            > Edit {"file_path":"b","old_string":"# shows [redacted: key]","new_string":"# has [redacted: key]"}
+            Edited b:
+                 1  KEY=sk
+                 2 -# shows [redacted: key] in logs
+                 2 +# has [redacted: key] in logs
+            > apply_patch {"input":"*** Begin Patch\n*** Update File: b\n KEY=sk\n-# has [redacted: key] in logs\n+# has [redacted: key]\n+# and [redacted: key]\n*** End Patch\n"}
+            error: the text holds `[redacted: ...]`, which stands for a secret that you were not shown, so it would not be written to b as it is; change the parts around it with Edit, or leave the place to the user
+            Nothing was changed.
+            > apply_patch {"input":"*** Begin Patch\n*** Update File: b\n KEY=sk\n-# has [redacted: key] in logs\n+# has [redacted: key]\n*** End Patch\n"}
+            Updated b:
+                 1  KEY=sk
+                 2 -# has [redacted: key] in logs
+                 2 +# has [redacted: key]
+            == a "# shows [redacted: key]\n"
+            == b "KEY=sk\n# has [redacted: key]\n"
+        "##]],
+    );
+}
+
+#[test]
+fn what_was_put_aside_is_not_written_back() {
+    let content = "a\n[media://5a2f is one\n";
+    check(
+        &[("style.css", "url(data:image/png;base64,iVBO)\n"), ("own", content)],
+        &[
+            r#"Read {"file_path":"style.css"}"#,
+            r#"Write {"file_path":"style.css","content":"url([media://5a2f image/png 300 B in /s/5a2f])\n"}"#,
+            r#"Write {"file_path":"new","content":"url([media://5a2f image/png 300 B])\n"}"#,
+            r#"Edit {"file_path":"style.css","old_string":"url([media://5a2f image/png 300 B])","new_string":""}"#,
+            r#"Edit {"file_path":"style.css","old_string":"url(","new_string":"url([media://5a2f image/png 300 B]"}"#,
+            r#"MultiEdit {"file_path":"style.css","edits":[{"old_string":"url(","new_string":"url([media://5a2f image/png 300 B]"}]}"#,
+            r#"Read {"file_path":"own"}"#,
+            r#"Write {"file_path":"own","content":"b\n[media://5a2f is one\n"}"#,
+        ],
+        expect![[r#"
+            > Read {"file_path":"style.css"}
+                 1	url(data:image/png;base64,iVBO)
+            > Write {"file_path":"style.css","content":"url([media://5a2f image/png 300 B in /s/5a2f])\n"}
+            error: the text holds `[media://...]`, which stands for data that you were not shown, so it would not be written to style.css as it is; change the parts around it with Edit, or leave the place to the user
+            > Write {"file_path":"new","content":"url([media://5a2f image/png 300 B])\n"}
+            error: the text holds `[media://...]`, which stands for data that you were not shown, so it would not be written to new as it is; change the parts around it with Edit, or leave the place to the user
+            > Edit {"file_path":"style.css","old_string":"url([media://5a2f image/png 300 B])","new_string":""}
+            error: the text holds `[media://...]`, which stands for data that you were not shown, so it would not be written to style.css as it is; change the parts around it with Edit, or leave the place to the user
+            > Edit {"file_path":"style.css","old_string":"url(","new_string":"url([media://5a2f image/png 300 B]"}
+            error: the text holds `[media://...]`, which stands for data that you were not shown, so it would not be written to style.css as it is; change the parts around it with Edit, or leave the place to the user
+            > MultiEdit {"file_path":"style.css","edits":[{"old_string":"url(","new_string":"url([media://5a2f image/png 300 B]"}]}
+            error: the text holds `[media://...]`, which stands for data that you were not shown, so it would not be written to style.css as it is; change the parts around it with Edit, or leave the place to the user
+            > Read {"file_path":"own"}
+                 1	a
+                 2	[media://5a2f is one
+            > Write {"file_path":"own","content":"b\n[media://5a2f is one\n"}
+            Updated own (2 lines)
+            == own "b\n[media://5a2f is one\n"
+        "#]],
+    );
+}
+
 #[test]
 fn what_was_redacted_is_not_written_back() {
     let written = r#"Write {"file_path":".env","content":"KEY=[redacted: Anthropic key]\n"}"#;
@@ -41,6 +127,7 @@ fn what_was_redacted_is_not_written_back() {
             written,
             r#"Write {"file_path":"b","content":"[redacted: secret]"}"#,
             r#"Read {"file_path":"doc"}"#,
+            r#"Write {"file_path":"doc","content":"`[redacted: x]` is one\n"}"#,
             r#"Write {"file_path":"doc","content":"`[redacted: y]` is one\n"}"#,
         ],
         expect![[r#"
@@ -52,9 +139,11 @@ fn what_was_redacted_is_not_written_back() {
             error: the text holds `[redacted: ...]`, which stands for a secret that you were not shown, so it would not be written to b as it is; change the parts around it with Edit, or leave the place to the user
             > Read {"file_path":"doc"}
                  1	`[redacted: x]` is a marker
-            > Write {"file_path":"doc","content":"`[redacted: y]` is one\n"}
+            > Write {"file_path":"doc","content":"`[redacted: x]` is one\n"}
             Updated doc (1 line)
-            == doc "`[redacted: y]` is one\n"
+            > Write {"file_path":"doc","content":"`[redacted: y]` is one\n"}
+            error: the text holds `[redacted: ...]`, which stands for a secret that you were not shown, so it would not be written to doc as it is; change the parts around it with Edit, or leave the place to the user
+            == doc "`[redacted: x]` is one\n"
         "#]],
     );
 }

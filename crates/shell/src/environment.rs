@@ -110,6 +110,25 @@ pub(crate) fn line_of(name: &str, value: Option<&Word>) -> Option<Word> {
     (!line.is_empty()).then(|| Word::literal(line))
 }
 
+/// Whether bash itself expands the value of a variable, as it does the text of a here-document: when
+/// it prompts, traces, starts or tells of mail.
+pub(crate) fn is_expanded(name: &str) -> bool {
+    is_one_of("PS0 PS1 PS2 PS3 PS4 ENV BASH_ENV MAILPATH", name)
+}
+
+/// Whether what bash expands of a prompt may be something else than its text: a sign spells out a
+/// character, or is taken away from within what is expanded.
+pub(crate) fn is_spelled(prompt: &str) -> bool {
+    let mut is_begun = false;
+    prompt.split('\\').enumerate().any(|(index, part)| {
+        let mut chars = part.chars();
+        let sign = if index == 0 { Some('.') } else { chars.next() };
+        let is_odd = index > 0 && is_begun || sign.is_none_or(|c| c.is_digit(8));
+        is_begun |= chars.as_str().contains(['$', '`']);
+        is_odd
+    })
+}
+
 /// Whether an assignment changes what the words of the line itself mean.
 pub(crate) fn renames(name: &str) -> bool {
     matches!(name, "BASH_ALIASES" | "BASH_CMDS")

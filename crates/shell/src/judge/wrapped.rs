@@ -157,6 +157,9 @@ impl Reader<'_> {
             );
             return;
         }
+        if rest.starts_with('+') {
+            self.appends(name);
+        }
         self.names_variable(name, value_of(word, name, rest).as_ref());
     }
 

@@ -22,9 +22,19 @@ pub(super) const PROGRAMS: &[Program] = &[
     reads("export")
         .operands(Operands::Exports)
         .options(&[decides("-n", "a variable gets another name")]),
-    reads("readonly local typeset declare")
-        .operands(Operands::Names)
-        .options(&[decides("-n", "a variable gets another name"), flag("-x")]),
+    reads("readonly local typeset declare").operands(Operands::Names).options(&[
+        // What is given to it is given to another, and the name of that may hold a subscript.
+        Option_ {
+            names: "-n",
+            takes: false,
+            optional: false,
+            does: Does::Asks(
+                crate::line::ConcernKind::NotUnderstood,
+                "a variable gets another name",
+            ),
+        },
+        flag("-x"),
+    ]),
     reads("shopt").options(&[]),
     reads("cd").special(Special::Cd),
     reads("pushd").special(Special::Pushd),

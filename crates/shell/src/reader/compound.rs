@@ -357,6 +357,7 @@ impl Reader<'_> {
         if value.is_some_and(|value| self.is_same(name, value)) {
             return;
         }
+        self.expands_later(name, value);
         if environment::renames(name) {
             self.unclear(&format!("{name} makes a word mean something else"));
         } else if let Some(why) = environment::why(name, value) {

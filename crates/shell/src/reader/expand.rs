@@ -6,8 +6,8 @@ use brush_parser::word::{
 
 use super::Reader;
 use crate::line::Command;
-use crate::parse;
 use crate::word::{Atom, Hole, HoleKind, Word, ansi_c};
+use crate::{environment, parse};
 
 /// Programs whose output is made of what they are given: no place that nobody wrote.
 const ECHOES: [&str; 10] =
@@ -39,6 +39,41 @@ impl Reader<'_> {
         match parse::text(source) {
             Some(pieces) => self.pieces(&pieces, source),
             None => self.unreadable(source),
+        }
+    }
+
+    /// A variable gets a value, which bash may expand by itself.
+    pub(super) fn expands_later(&mut self, name: &str, value: Option<&Word>) {
+        if !environment::is_expanded(name) {
+            return;
+        }
+        let is_prompt = name.starts_with("PS");
+        let known = value.and_then(Word::known);
+        match known.filter(|text| !(is_prompt && environment::is_spelled(text))) {
+            Some(text) => {
+                let mut end = "END".to_owned();
+                while text.lines().any(|line| line == end) {
+                    end.push('_');
+                }
+                self.apart(|reader| {
+                    reader.is_later();
+                    reader.script(&format!("<<{end}\n{text}\n{end}\n"));
+                });
+                // What it becomes names a script.
+                if name.ends_with("ENV") {
+                    value.into_iter().for_each(|file| self.script_file(file));
+                }
+            }
+            // The prompts of those who type are made of each other.
+            None if environment::why(name, None).is_none() && value.is_none_or(Word::has_hole) => {}
+            None => self.unclear(&format!("{name} is expanded, and its value is computed")),
+        }
+    }
+
+    /// A variable gets more behind what it holds.
+    pub(crate) fn appends(&mut self, name: &str) {
+        if environment::is_expanded(name) {
+            self.unclear(&format!("{name} is expanded, and its value is put together"));
         }
     }
 

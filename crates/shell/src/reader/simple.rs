@@ -133,6 +133,9 @@ impl Reader<'_> {
             self.arithmetic(index);
         }
         let name = name_of(assignment);
+        if assignment.append {
+            self.appends(&name);
+        }
         match &assignment.value {
             AssignmentValue::Scalar(word) => {
                 let value = self.one_word(&word.value);

@@ -191,3 +191,51 @@ proptest! {
         check(&row, &line)?;
     }
 }
+
+/// Whether the line is seen to run `touch p`, or not understood.
+fn is_seen(line: &str) -> bool {
+    let read = read(line, &PLACE);
+    let touches = read.commands.iter().any(|command| command.words == ["touch", "p"]);
+    touches || read.concerns.iter().any(|concern| concern.kind == ConcernKind::NotUnderstood)
+}
+
+#[test]
+fn values_that_bash_expands_by_itself_are_looked_into() {
+    for line in [
+        "PS4='$(touch p)'; set -x; ls",
+        "PS4=\"+ \\$(touch p)\" bash -xc true",
+        "export PS4='+ `touch p`'; set -x; ls",
+        "PS4='\\044(touch p)'; set -x; ls",
+        "PS4='$(tou\\[ch p)'; set -x; ls",
+        "PS4='$'; PS4+='(touch p)'; set -x; ls",
+        "declare PS4='$'; declare PS4+='(touch p)'; set -x; ls",
+        "a='$(touch p)'; PS4=$a; set -x; ls",
+        "read -r PS4 < f; set -x; ls",
+        "printf -v PS4 '$(touch p)'; set -x; ls",
+        "for PS4 in '$(touch p)'; do set -x; ls; done",
+        "declare -n r=PS4; r='$(touch p)'; set -x; ls",
+        "declare -n r='a[$(touch p)]'; r=1",
+        "f() { local -n r=$1; r=1; }; f 'a[$(touch p)]'",
+        "PS0='$(touch p)' bash -i",
+        "PS1='$(touch p)' bash -i",
+        "BASH_ENV='$(touch p)' bash -c true",
+        "BASH_ENV='\"$(touch p)\"' bash -c true",
+        "BASH_ENV=\"'\\$(touch p)'\" bash -c true",
+        "BASH_ENV='${x:-$(touch p)}' bash -c true",
+        "BASH_ENV=/dev/stdin bash -c true <<< 'touch p'",
+        "ENV='$(touch p)' sh -ic true",
+        "env ENV='$(touch p)' sh -ic true",
+        "MAILPATH='f?$(touch p)' bash -i",
+    ] {
+        assert!(is_seen(line), "{line}");
+    }
+    for line in [
+        "PS4='+ ${BASH_SOURCE}:${LINENO}: '; set -x; ls",
+        "PS1='\\[\\e[32m\\]\\u@\\h:\\w\\$ ' bash -i -c ls",
+        "PS1=\"(venv) $PS1\"; ls",
+        "ENV=production npm start",
+        "BASH_ENV=~/.bashrc bash -c ls",
+    ] {
+        assert!(!is_seen(line), "{line}");
+    }
+}

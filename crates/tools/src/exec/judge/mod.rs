@@ -23,8 +23,8 @@ const APART_BYTES_MAX: usize = 256 * 1024;
 const APART_LINES_MAX: usize = 8;
 /// How many lines the first command may have that nobody can have taken a line of.
 const FIRST_LINES_MAX: usize = 64;
-/// Variables whose value a shell at a terminal runs before it reads a line, or a further one.
-const PROMPTS: [&str; 4] = ["PS0", "PS1", "PS2", "PS3"];
+/// Variables whose value a shell at a terminal runs before it reads a line, or a further one, or runs it.
+const PROMPTS: [&str; 5] = ["PS0", "PS1", "PS2", "PS3", "PS4"];
 /// What `stty` says or sets that edits no line.
 const STTY_SHOWS: [&str; 6] = ["-a", "-g", "size", "sane", "echo", "-echo"];
 /// A terminal that hands whole lines on forgets what is behind 4,095 bytes of one.

@@ -168,6 +168,7 @@ fn what_has_a_shell_read_otherwise_is_asked_about() {
         "bind '\"q\":\"x\"'\n",
         "PS1='$(ls)'\n",
         "export PS2=x\n",
+        "PS4=x; set -x\n",
     ] {
         let line = script("bash", &[], true, true).line(text, &PLACE);
         assert!(line.concerns.iter().any(|concern| concern.why == UNKNOWN), "{text}");

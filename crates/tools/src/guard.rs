@@ -8,6 +8,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 
 use heeler_core::{BoxFuture, MediaReference, ToolContext, ToolError, ToolOutput};
+use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::blocking::blocking;
@@ -28,8 +29,10 @@ const NOTE_BYTES_MAX: usize = 4096;
 /// The first and last of lines that follow each other, from 1.
 pub(crate) type Lines = (u64, u64);
 
-/// A content's hash, and which of its lines were shown as they are: all of them without a list.
-type Seen = (String, Option<Vec<Lines>>);
+/// A content's hash, which of its lines were shown as they are, all of them without a list, and in which
+/// round all of them were. Of what the model wrote itself, the hash alone stands in the state.
+#[derive(Deserialize)]
+struct Seen(String, Option<Vec<Lines>>, #[serde(default)] u64);
 
 /// A file's content and what was true of it when it was loaded.
 pub(crate) struct Loaded {
@@ -87,7 +90,9 @@ pub(crate) fn check_seen(
 ) -> Result<(), ToolError> {
     let why = match known(context, place) {
         None => "has not been read in this session",
-        Some((seen, _)) if seen != hash(bytes) => "has changed since you last read or wrote it",
+        Some(Seen(seen, ..)) if seen != hash(bytes) => {
+            "has changed since you last read or wrote it"
+        }
         Some(_) => return Ok(()),
     };
     Err(ToolError::for_model(format!("{path} {why}; Read it, then try again")))
@@ -101,7 +106,16 @@ pub(crate) fn check_seen_whole(
     bytes: &[u8],
 ) -> Result<(), ToolError> {
     check_seen(context, place, path, bytes)?;
-    let Some((_, Some(shown))) = known(context, place) else { return Ok(()) };
+    let shown = match known(context, place) {
+        Some(Seen(_, Some(shown), _)) => shown,
+        Some(Seen(_, None, round)) if round == context.round => {
+            return Err(ToolError::for_model(format!(
+                "{path} was read in this same answer, so you had not seen it when you wrote this; look \
+                 at what it holds, then try again"
+            )));
+        }
+        _ => return Ok(()),
+    };
     let lines = count_of(count_lines(bytes), "line", "lines");
     let listed = |(first, last): &Lines| match first == last {
         true => first.to_string(),
@@ -180,9 +194,9 @@ pub(crate) fn seen_lines(
     mut lines: Vec<Lines>,
     n_lines: u64,
 ) -> ToolOutput {
-    let before = match known(context, place).filter(|(known, _)| known == hash) {
-        Some((_, None)) => return output,
-        Some((_, Some(before))) => before,
+    let before = match known(context, place).filter(|known| known.0 == hash) {
+        Some(Seen(_, None, _)) => return output,
+        Some(Seen(_, Some(before), _)) => before,
         None => Vec::new(),
     };
     lines.extend(&before);
@@ -190,7 +204,7 @@ pub(crate) fn seen_lines(
     // Which of them a cut leaves, nobody knows.
     let if_cut = Some(&(hash, before));
     if n_lines == 0 || lines == [(1, n_lines)] {
-        return output.with_shown(key(place), &hash, if_cut);
+        return output.with_shown(key(place), &(hash, (), context.round), if_cut);
     }
     output.with_shown(key(place), &(hash, lines), if_cut)
 }
@@ -205,7 +219,10 @@ pub(crate) fn seen_changed(
     let hash = hash(after);
     match known(context, place) {
         // Which lines they are now is not followed.
-        Some((_, Some(_))) => output.with_state(key(place), &(hash, [(); 0])),
+        Some(Seen(_, Some(_), _)) => output.with_state(key(place), &(hash, [(); 0])),
+        Some(Seen(_, None, round)) if round == context.round => {
+            output.with_state(key(place), &(hash, (), round))
+        }
         _ => seen(output, place, &hash),
     }
 }
@@ -213,7 +230,7 @@ pub(crate) fn seen_changed(
 /// What the session knows of a file.
 fn known(context: &ToolContext, place: &Place) -> Option<Seen> {
     let key = key(place);
-    let whole = context.state.get(&key).map(|hash| (hash, None));
+    let whole = context.state.get(&key).map(|hash| Seen(hash, None, 0));
     whole.or_else(|| context.state.get(&key))
 }
 

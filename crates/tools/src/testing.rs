@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
@@ -59,6 +60,8 @@ fn assert_foretold(name: &str, refused: Option<&str>, said: &str) {
 pub(crate) struct Folder {
     folder: tempfile::TempDir,
     state: Mutex<StateView>,
+    /// How many calls ran, each of an answer of its own.
+    rounds: AtomicU64,
     /// Where calls work, in the folder.
     pub(crate) workspace: &'static str,
     pub(crate) reach: Arc<Reach>,
@@ -71,6 +74,7 @@ impl Folder {
         let this = Self {
             folder: tempfile::tempdir().unwrap(),
             state: Mutex::new(StateView::default()),
+            rounds: AtomicU64::new(0),
             workspace: "",
             reach: Arc::default(),
         };
@@ -106,6 +110,7 @@ impl Folder {
         ToolContext {
             reach: Arc::clone(&self.reach),
             state: self.state.lock().unwrap().clone(),
+            round: self.rounds.load(Ordering::Relaxed) + 1,
             ..context_in(self.path(self.workspace))
         }
     }
@@ -130,6 +135,7 @@ impl Folder {
         let input = RawJson::parse(input).expect("JSON");
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let result = runtime.block_on(tool.call(self.context(), input));
+        self.rounds.fetch_add(1, Ordering::Relaxed);
         if let Ok(output) = &result {
             let mut state = self.state.lock().unwrap();
             for change in &output.state {

@@ -234,7 +234,7 @@ fn the_hash_covers_the_whole_file_whatever_part_is_shown() {
     assert!(hash.starts_with("c3f9c8c2"), "SHA-256 in hexadecimal");
     assert_eq!(folder.context().state.get(&key), Some((hash.clone(), [(1, 1)])));
     folder.play("Read", r#"{"file_path":"a.txt","offset":2}"#);
-    assert_eq!(folder.context().state.get(&key), Some(hash));
+    assert_eq!(folder.context().state.get(&key), Some((hash, (), 2)));
 }
 
 #[test]

@@ -14,6 +14,7 @@ use super::opaque::GrowingOpaque;
 use super::plain::PlainKind;
 use super::wire::{Delta, Fields, Str};
 use crate::input::{CUT, parse_input};
+use crate::json;
 
 /// A block that grows.
 #[derive(Debug)]
@@ -65,6 +66,8 @@ impl Growing {
     /// Starts a block from the provider's own form of it.
     pub(super) fn start(raw: &RawValue) -> Result<Self, serde_json::Error> {
         let mut fields: Fields<'_> = serde_json::from_str(raw.get())?;
+        // Some servers number their calls.
+        let id = fields.get(&Str("id".into())).map(|raw| json::value_in(raw.get()));
         let mut string = |name: &'static str| -> Result<String, serde_json::Error> {
             let value = fields.remove(&Str(name.into()));
             Ok(value
@@ -76,7 +79,7 @@ impl Growing {
         let content = match string("type")?.as_str() {
             "text" => {
                 let text = string("text")?;
-                Content::Text(GrowingText::start(text, fields)?)
+                Content::Text(GrowingText::start(text, fields))
             }
             "thinking" => Content::Thinking(Thinking {
                 text: string("thinking")?,
@@ -85,7 +88,7 @@ impl Growing {
             }),
             "redacted_thinking" => Content::Redacted(RedactedThinking { data: string("data")? }),
             "tool_use" => Content::Call(GrowingCall {
-                id: string("id")?,
+                id: id.map(|id| json::text(&id)).unwrap_or_default(),
                 name: string("name")?,
                 start_input: fields.get(&Str("input".into())).map(|raw| raw.get().to_owned()),
                 input: String::new(),
@@ -96,9 +99,9 @@ impl Growing {
         Ok(Self { content, published_bytes: 0 })
     }
 
-    /// Applies a delta of a known kind. One that does not fit the block is ignored, as the
-    /// provider asks of unknown things.
-    pub(super) fn apply(&mut self, delta: &Delta<'_>) {
+    /// Applies a delta of a known kind. Text that does not fit the block is given back; all else that
+    /// does not is ignored, as the provider asks of unknown things.
+    pub(super) fn apply<'d>(&mut self, delta: &'d Delta<'_>) -> Option<&'d str> {
         match (&mut self.content, delta) {
             (Content::Text(text), Delta { text: Some(more), .. }) => {
                 push_text(&mut text.text, &more.0)
@@ -116,8 +119,12 @@ impl Growing {
                 push_text(&mut call.input, &more.0);
             }
             (Content::Opaque(opaque), _) => opaque.apply(delta),
+            (_, Delta { text: Some(text), kind, .. }) if kind.0 == "text_delta" => {
+                return Some(&text.0);
+            }
             _ => {}
         }
+        None
     }
 
     /// Appends text of this kind, if the block is of that kind too.
@@ -164,17 +171,17 @@ impl Growing {
 }
 
 impl GrowingText {
-    fn start(text: String, fields: Fields<'_>) -> Result<Self, serde_json::Error> {
+    fn start(text: String, fields: Fields<'_>) -> Self {
         let mut started = Self { text, ..Self::default() };
         for (name, raw) in fields.into_iter().filter(|(_, raw)| raw.get() != "null") {
             if name.0 == "citations" {
-                let citations: Vec<&RawValue> = serde_json::from_str(raw.get())?;
+                let citations: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_default();
                 started.citations = citations.iter().map(|raw| raw.get().to_owned()).collect();
             } else {
                 started.others.push((name.0.into_owned(), raw.get().to_owned()));
             }
         }
-        Ok(started)
+        started
     }
 
     /// The block; with its own bytes where the canonical form would lose something.

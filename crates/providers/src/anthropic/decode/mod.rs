@@ -14,7 +14,9 @@ mod wire;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use heeler_core::{Block, ModelEvent, ProviderError, ProviderErrorKind, Reply, StopReason, Usage};
+use heeler_core::{
+    Block, ModelEvent, ProviderError, ProviderErrorKind, Reply, StopReason, Usage, push_text,
+};
 use serde_json::value::RawValue;
 
 use self::block::{Content, End, Growing};
@@ -42,6 +44,8 @@ struct Answer {
     blocks: BTreeMap<u32, Slot>,
     /// Growing blocks with text that was not handed on.
     unpublished: Vec<u32>,
+    /// Text that came for blocks of another kind.
+    stray: String,
     stop: Option<StopReason>,
     /// What the provider says of its refusal.
     refusal: Option<Block>,
@@ -75,6 +79,7 @@ impl Decoder {
         let answer = Answer {
             blocks: BTreeMap::new(),
             unpublished: Vec::new(),
+            stray: String::new(),
             stop: None,
             refusal: None,
             usage: Usage::default(),
@@ -193,7 +198,7 @@ impl Answer {
         let bytes_max = self.bytes_max.checked_sub(self.bytes)?;
         let mut texts = std::mem::take(&mut self.texts);
         let taken = PlainDeltas::read(bytes, bytes_max, &mut texts).and_then(|deltas| {
-            let pushed = self.growing(deltas.index).ok()?.push(deltas.kind, deltas.text);
+            let pushed = self.growing(Some(deltas.index)).ok()?.push(deltas.kind, deltas.text);
             pushed.then_some((deltas.data_bytes, deltas.event_bytes))
         });
         self.texts = texts;
@@ -282,7 +287,20 @@ impl Answer {
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), Unreadable> {
         let start: wire::BlockStart<'_> = serde_json::from_str(data)?;
-        self.start(start.index, start.content_block, out)
+        let index = start.index.unwrap_or_else(|| self.next());
+        self.start(index, start.content_block, out)
+    }
+
+    /// The place behind all blocks.
+    fn next(&self) -> u32 {
+        self.blocks.last_key_value().map_or(0, |(last, _)| last.saturating_add(1))
+    }
+
+    /// The place of the last block that still grows.
+    fn last_growing(&self) -> u32 {
+        let mut blocks = self.blocks.iter().rev();
+        let growing = blocks.find(|(_, slot)| matches!(slot, Slot::Growing(_)));
+        growing.map_or(0, |(index, _)| *index)
     }
 
     fn start(
@@ -318,7 +336,9 @@ impl Answer {
         if let Ok(wire::BlockDelta { index, delta }) = &known
             && is_known(&delta.kind.0)
         {
-            self.growing(*index)?.apply(delta);
+            if let Some(stray) = self.growing(*index)?.apply(delta) {
+                push_text(&mut self.stray, stray);
+            }
             return Ok(());
         }
         let unknown: wire::UnknownDelta<'_> = serde_json::from_str(data)?;
@@ -333,8 +353,9 @@ impl Answer {
         Ok(())
     }
 
-    /// The growing block at an index, which is about to grow.
-    fn growing(&mut self, index: u32) -> Result<&mut Growing, Unreadable> {
+    /// The growing block at an index, which is about to grow; the last one where none is told.
+    fn growing(&mut self, index: Option<u32>) -> Result<&mut Growing, Unreadable> {
+        let index = index.unwrap_or_else(|| self.last_growing());
         match self.blocks.get_mut(&index) {
             Some(Slot::Growing(block)) => {
                 if !self.unpublished.contains(&index) {
@@ -349,6 +370,7 @@ impl Answer {
 
     fn block_stop(&mut self, data: &str, out: &mut VecDeque<ModelEvent>) -> Result<(), Unreadable> {
         let index = serde_json::from_str::<wire::BlockStop>(data)?.index;
+        let index = index.unwrap_or_else(|| self.last_growing());
         self.publish(out);
         self.finish_block(index, End::Stopped, out)
     }
@@ -384,12 +406,19 @@ impl Answer {
         for index in indexes {
             self.finish_block(index, end, out)?;
         }
-        self.explain_refusal(out);
+        let stray = Block::text(std::mem::take(&mut self.stray));
+        let stray = (!stray.is_empty()).then(|| self.append(stray, out));
+        let refusal = self.refusal.take().filter(|_| self.stop == Some(StopReason::Refusal));
+        // It stands where the answer would.
+        refusal.map(|refusal| self.append(refusal, out));
         let mut blocks = Vec::new();
         for (index, slot) in std::mem::take(&mut self.blocks) {
             let Slot::Finished(block) = slot else { continue };
             if !says_nothing(&block) {
-                blocks.push(block);
+                // Words that have lost their place stand where a model has them: before its calls.
+                let calls = blocks.iter().position(|block: &Block| block.as_tool_use().is_some());
+                let at = calls.filter(|_| stray == Some(index)).unwrap_or(blocks.len());
+                blocks.insert(at, block);
             }
             if let Some(fields) = self.call_fields.remove(&index) {
                 let behind = call_fields::block(&fields, self.container.as_deref());
@@ -405,16 +434,14 @@ impl Answer {
         Ok(())
     }
 
-    /// Why the provider refused stands where its answer would.
-    fn explain_refusal(&mut self, out: &mut VecDeque<ModelEvent>) {
-        let refused = self.stop == Some(StopReason::Refusal);
-        let Some(content) = self.refusal.take().filter(|_| refused) else { return };
-        let last = self.blocks.last_key_value().map(|(index, _)| *index);
-        let block = last.map_or(0, |last| last.saturating_add(1));
+    /// Tells a text behind all blocks, and says where it stands.
+    fn append(&mut self, content: Block, out: &mut VecDeque<ModelEvent>) -> u32 {
+        let block = self.next();
         let text = content.as_text().unwrap_or_default().to_owned();
         out.push_back(ModelEvent::TextDelta { block, text });
         out.push_back(ModelEvent::BlockFinished { block, content: content.clone() });
         self.blocks.insert(block, Slot::Finished(content));
+        block
     }
 
     /// A reply that was cut right after a call began ends that block in good order, with the input

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::json::count;
+use crate::json::{count, or_nothing, place};
 
 /// A string that is borrowed unless it has escapes, inside `Option` and as a key too.
 #[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -14,17 +14,17 @@ pub(super) struct Str<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
 #[derive(Deserialize)]
 pub(super) struct MessageStart<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "or_nothing")]
     pub(super) message: StartedMessage<'a>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 pub(super) struct StartedMessage<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "or_nothing")]
     pub(super) id: Option<Str<'a>>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "or_nothing")]
     pub(super) container: Option<Container<'a>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_nothing")]
     pub(super) usage: Option<WireUsage>,
 }
 
@@ -47,6 +47,7 @@ pub(super) struct WireUsage {
     pub(super) cache_creation_input_tokens: Option<u64>,
     #[serde(deserialize_with = "count")]
     pub(super) cache_read_input_tokens: Option<u64>,
+    #[serde(deserialize_with = "or_nothing")]
     pub(super) output_tokens_details: Option<OutputDetails>,
 }
 
@@ -59,7 +60,9 @@ pub(super) struct OutputDetails {
 
 #[derive(Deserialize)]
 pub(super) struct BlockStart<'a> {
-    pub(super) index: u32,
+    /// Some gateways leave it out, here and below.
+    #[serde(default, deserialize_with = "place")]
+    pub(super) index: Option<u32>,
     #[serde(borrow)]
     pub(super) content_block: &'a RawValue,
 }
@@ -69,7 +72,8 @@ pub(super) type Fields<'a> = BTreeMap<Str<'a>, &'a RawValue>;
 
 #[derive(Deserialize)]
 pub(super) struct BlockDelta<'a> {
-    pub(super) index: u32,
+    #[serde(default, deserialize_with = "place")]
+    pub(super) index: Option<u32>,
     #[serde(borrow)]
     pub(super) delta: Delta<'a>,
 }
@@ -93,48 +97,50 @@ pub(super) struct Delta<'a> {
 /// A delta of a kind this version does not know.
 #[derive(Deserialize)]
 pub(super) struct UnknownDelta<'a> {
-    pub(super) index: u32,
+    #[serde(default, deserialize_with = "place")]
+    pub(super) index: Option<u32>,
     #[serde(borrow)]
     pub(super) delta: Fields<'a>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct BlockStop {
-    pub(super) index: u32,
+    #[serde(default, deserialize_with = "place")]
+    pub(super) index: Option<u32>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct MessageDelta<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "or_nothing")]
     pub(super) delta: Option<MessageChange<'a>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_nothing")]
     pub(super) usage: Option<WireUsage>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct MessageChange<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "or_nothing")]
     pub(super) stop_reason: Option<Str<'a>>,
     #[serde(borrow, default)]
     pub(super) stop_details: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "or_nothing")]
     pub(super) container: Option<Container<'a>>,
 }
 
 /// A whole answer of a server that does not stream.
 #[derive(Deserialize)]
 pub(super) struct Document<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "or_nothing")]
     pub(super) id: Option<Str<'a>>,
     #[serde(borrow)]
     pub(super) content: Vec<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "or_nothing")]
     pub(super) container: Option<Container<'a>>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "or_nothing")]
     pub(super) stop_reason: Option<Str<'a>>,
     #[serde(borrow, default)]
     pub(super) stop_details: Option<&'a RawValue>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_nothing")]
     pub(super) usage: Option<WireUsage>,
 }
 

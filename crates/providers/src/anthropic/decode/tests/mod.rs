@@ -1,6 +1,7 @@
 //! Streams in, events out.
 
 mod call_fields;
+mod gateways;
 mod properties;
 mod refusal;
 mod server_calls;
@@ -471,7 +472,8 @@ fn an_odd_count_and_an_odd_place() {
             finished EndTurn, in 12 out 3 write 0 read 0 think 0, id none: 
         "#]],
     );
-    let long = format!(r#"{{"type":"content_block_stop","index":"{}"}}"#, "z".repeat(10_000));
+    let long = "z".repeat(10_000);
+    let long = format!(r#"{{"type":"content_block_start","content_block":"{long}"}}"#);
     let (_, error) = decode(&[stream(&[&long]).as_bytes()]);
     let error = error.unwrap_or_default();
     assert!(error.starts_with("Format: Anthropic's answer could not be read: "), "{error}");

@@ -11,9 +11,10 @@ use std::path::Path;
 use std::process::{ExitCode, Stdio};
 
 use heeler_sandbox::{
-    Child, Command, Exit, Input, Killed, Launcher, LauncherError, OutputStream, Streams,
+    Child, Command, Confinement, Confines, Exit, Input, Killed, Launcher, LauncherError,
+    OutputStream, Streams,
 };
-use processes::{assert_alive, kill, wait_dead};
+use processes::{assert_alive, children, heir_and_others, is_alive, kill, wait_dead};
 
 /// Makes this executable start a tree of processes, print their ids, and wait to be killed.
 const PARENT_MODE: &str = "--be-a-parent";
@@ -21,10 +22,12 @@ const PARENT_MODE: &str = "--be-a-parent";
 const FORKED: &str = "forked";
 /// And that its launcher is started ahead where it cannot be a copy any more: within a runtime.
 const LATE: &str = "late";
+/// And that what it starts is in a box.
+const BOXED: &str = "boxed";
 
 /// Leaves four processes behind that print their ids: in the background, forked twice, in a
 /// session of their own, and forked twice in a session of their own.
-const TREE: &str = "victim='echo $$; exec sleep 1000'
+const TREE: &str = "victim='read pid rest </proc/self/stat; echo $pid; exec sleep 1000'
     sh -c \"$victim\" &
     (sh -c \"$victim\" &)
     setsid sh -c \"$victim\" &
@@ -70,6 +73,8 @@ fn main() -> ExitCode {
             dropping_a_start_kills_what_it_started,
             a_kill_spares_other_commands,
             a_killed_parent_takes_everything_along,
+            a_parent_that_is_killed_with_its_launcher_does_too,
+            without_an_heir_commands_die_with_both,
             a_forked_launcher_has_nothing_of_its_parent,
             a_launcher_below_a_launcher_is_killed_with_its_own,
         ]);
@@ -111,7 +116,16 @@ fn parse_pids(text: &str) -> Vec<u32> {
 }
 
 async fn start_tree(launcher: &Launcher, then: &str) -> (Child, OutputStream, Vec<u32>) {
-    let mut child = launcher.run(&sh(&format!("{TREE}{then}"))).await.unwrap();
+    start_tree_in(launcher, then, &Confinement::None).await
+}
+
+async fn start_tree_in(
+    launcher: &Launcher,
+    then: &str,
+    confinement: &Confinement,
+) -> (Child, OutputStream, Vec<u32>) {
+    let command = sh(&format!("{TREE}{then}")).confinement(confinement.clone());
+    let mut child = launcher.run(&command).await.unwrap();
     let mut output = child.take_output().unwrap();
     let pids = read_pids(&mut output, TREE_SIZE).await;
     (child, output, pids)
@@ -289,8 +303,9 @@ async fn a_thousand_commands_leak_nothing() {
     // The launcher opens a few files of its own while it looks for what is left of a command, and
     // may be at it when they are counted. A leak would be one for each command, or for each tenth.
     assert!(after < before + COUNT / 10, "{before} files before, {after} after");
-    let zombies = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
-    assert_eq!(zombies.unwrap_or_default(), "");
+    if cfg!(target_os = "linux") {
+        assert_eq!(heir_and_others(pid).1, [0; 0]);
+    }
 }
 
 async fn more_commands_than_the_limit_are_refused() {
@@ -414,6 +429,48 @@ async fn a_killed_parent_takes_everything_along() {
     }
 }
 
+async fn a_parent_that_is_killed_with_its_launcher_does_too() {
+    for ahead in [&[][..], &[FORKED], &[LATE], &[BOXED]] {
+        for parent_first in [true, false] {
+            let (mut parent, mut pids) = start_parent(&[&[PARENT_MODE], ahead].concat());
+            let launcher = *pids.last().unwrap();
+            assert_alive(&pids, true);
+            pids.extend(children(launcher));
+            // Who is stopped sees nothing of the other's death.
+            let both = if parent_first { [parent.id(), launcher] } else { [launcher, parent.id()] };
+            stop(both[1]);
+            both.into_iter().for_each(kill);
+            wait_dead(&pids);
+            parent.wait().unwrap();
+        }
+    }
+}
+
+async fn without_an_heir_commands_die_with_both() {
+    for ahead in [&[][..], &[BOXED]] {
+        let (mut parent, pids) = start_parent(&[&[PARENT_MODE], ahead].concat());
+        let launcher = *pids.last().unwrap();
+        let (heir, others) = heir_and_others(launcher);
+        stop(parent.id());
+        stop(launcher);
+        // What lost its own parent is nobody's child that could be told of a death.
+        let commands: Vec<u32> = others.into_iter().filter(|pid| !pids.contains(pid)).collect();
+        [heir, launcher, parent.id()].into_iter().for_each(kill);
+        wait_dead(&commands);
+        parent.wait().unwrap();
+        // Nobody is left to kill what those started.
+        pids.into_iter().filter(|pid| is_alive(*pid)).for_each(kill);
+    }
+}
+
+/// Stops a process and waits until it stands still.
+fn stop(pid: u32) {
+    let process = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::STOP).unwrap();
+    let stat = || fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    while !stat().rsplit_once(") ").unwrap().1.starts_with('T') {}
+}
+
 async fn a_forked_launcher_has_nothing_of_its_parent() {
     let (mut parent, pids) = start_parent(&[PARENT_MODE, FORKED]);
     let launcher = *pids.last().unwrap();
@@ -472,6 +529,11 @@ async fn a_launcher_below_a_launcher_is_killed_with_its_own() {
 /// Starts two trees, prints their ids and the launcher's, and waits to be killed.
 fn be_a_parent(ahead: Option<&str>) -> ! {
     let launcher = Launcher::new();
+    let folder = std::env::temp_dir();
+    let confinement = match ahead {
+        Some(BOXED) => Confinement::Box(Confines::new(&folder, &folder).into()),
+        _ => Confinement::None,
+    };
     if ahead == Some(FORKED) {
         launcher.start_ahead();
     }
@@ -480,8 +542,8 @@ fn be_a_parent(ahead: Option<&str>) -> ! {
         if ahead == Some(LATE) {
             launcher.start_ahead();
         }
-        let (_first, _output, mut pids) = start_tree(&launcher, "wait").await;
-        let (_second, _other_output, more) = start_tree(&launcher, "exit").await;
+        let (_first, _output, mut pids) = start_tree_in(&launcher, "wait", &confinement).await;
+        let (_second, _other_output, more) = start_tree_in(&launcher, "exit", &confinement).await;
         pids.extend(more);
         pids.push(launcher.warm().await.unwrap());
         pids.iter().for_each(|pid| println!("{pid}"));

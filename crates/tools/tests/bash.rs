@@ -104,14 +104,20 @@ impl Room {
         self.waiting().await
     }
 
-    /// The process id of the shell that waits while no call runs: it is the launcher's only child.
+    /// The process id of the shell that waits while no call runs: beside the heir, which has a name of its
+    /// own, it is the launcher's only child.
     async fn waiting(&self) -> String {
         let launcher = self.launcher.warm().await.unwrap();
         let list = format!("/proc/{launcher}/task/{launcher}/children");
         loop {
             let children = std::fs::read_to_string(&list).unwrap();
-            if let [only] = children.split_whitespace().collect::<Vec<_>>()[..] {
-                return only.to_owned();
+            let is_heir = |pid: &&str| {
+                let name = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+                name.starts_with(b"launcher-heir")
+            };
+            let (heir, others): (Vec<_>, Vec<_>) = children.split_whitespace().partition(is_heir);
+            if let ([_], [only]) = (&heir[..], &others[..]) {
+                return (*only).to_owned();
             }
             tokio::task::yield_now().await;
         }

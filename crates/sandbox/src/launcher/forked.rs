@@ -66,7 +66,7 @@ fn is_own(file: RawFd) -> bool {
 fn serve_and_exit(socket: &UnixStream) -> ! {
     let served = catch_unwind(AssertUnwindSafe(|| {
         let alone = keep_only(socket.as_raw_fd()).and_then(|()| socket.try_clone());
-        forget_start();
+        forget_start(NAME);
         alone.map_or(1, serve::run)
     }));
     #[expect(unsafe_code, reason = "what is to be done at the end of a process is not the copy's")]
@@ -99,8 +99,8 @@ fn close_range(first: RawFd, last: RawFd) -> io::Result<()> {
 }
 
 /// Overwrites the arguments, where prompts stand, and the environment, where keys do: anybody of this
-/// user can read what a process was started with.
-fn forget_start() {
+/// user can read what a process was started with. Only for a copy of a process, which has one thread.
+pub(super) fn forget_start(name: &[u8]) {
     let Some([arguments, arguments_end, environment, environment_end]) = places() else { return };
     let area = |start: usize, end: usize| -> &'static mut [u8] {
         if start == 0 || end <= start {
@@ -118,8 +118,8 @@ fn forget_start() {
     let arguments = area(arguments, arguments_end);
     arguments.fill(0);
     // The last byte stays empty: it ends the name.
-    let end = NAME.len().min(arguments.len().saturating_sub(1));
-    arguments[..end].copy_from_slice(&NAME[..end]);
+    let end = name.len().min(arguments.len().saturating_sub(1));
+    arguments[..end].copy_from_slice(&name[..end]);
 }
 
 fn places() -> Option<[usize; 4]> {

@@ -3,6 +3,7 @@
 mod connection;
 #[cfg(target_os = "linux")]
 mod forked;
+pub(crate) mod heir;
 mod process;
 mod serve;
 mod start;
@@ -20,6 +21,7 @@ use connection::{Begins, Connection, Lost};
 use process::Ahead;
 
 pub(crate) use connection::{Ended, Killer};
+use heir::Heir;
 pub(crate) use start::Start;
 
 /// The hidden argument that makes a program that called [`init`] the launcher.

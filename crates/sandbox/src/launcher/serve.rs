@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{Start, tree};
+use super::{Heir, Start, tree};
 use crate::confinement::{self, Bound, Boxes, Means, Watch};
 use crate::wire::{self, Channel, Failure, Order, Report, RunOrder, Within};
 use crate::{Confines, Exit, Input, Killed, Probe, Streams};
@@ -87,6 +87,7 @@ async fn serve(socket: UnixStream) -> io::Result<()> {
         means: Means::default(),
         boxes: Boxes::default(),
         last_box: None,
+        heir: None,
         probe: None,
         next_look: tokio::time::Instant::now(),
         mark_base: 0,
@@ -115,6 +116,8 @@ struct Server {
     boxes: Boxes,
     /// The box that was named last, and in which order.
     last_box: Option<(u64, Arc<Confines>)>,
+    /// Who kills what runs, if this process and its parent are killed at once.
+    heir: Option<Heir>,
     probe: Option<Probe>,
     /// When confined commands are looked at again.
     next_look: tokio::time::Instant,
@@ -146,6 +149,7 @@ impl Server {
             Order::Prepare(confines) => {
                 // Why it cannot be made is told to the command that needs it.
                 let _ = self.boxes.prepare(&confines);
+                self.name_heir();
                 self.last_box = Some((wire::BOX_AHEAD, confines));
             }
             Order::Run(order) => {
@@ -191,6 +195,7 @@ impl Server {
         if self.running.len() >= COMMANDS_MAX {
             return Err(Failure::TooMany);
         }
+        self.name_heir();
         let (id, mark) = (order.id, tree::mark(self.mark_base, order.id));
         let start = Start {
             program: OsString::from_vec(order.program),
@@ -217,6 +222,19 @@ impl Server {
         self.running
             .insert(id, Running { pid, mark, has_terminal, exit: None, watch, waits, bound: None });
         Ok(pid)
+    }
+
+    /// Sees to it that there is an heir before there is something to inherit. A system that has no room
+    /// for it leaves the parent, which kills in this process's stead while it lives.
+    fn name_heir(&mut self) {
+        if self.heir.as_ref().is_none_or(Heir::is_gone) {
+            self.heir = Heir::of_this(self.mark_base);
+        }
+    }
+
+    /// Whether a process is one of those that serve this one: it is nobody's command.
+    fn is_own(&self, pid: Pid) -> bool {
+        self.boxes.has_porter(pid) || self.heir.as_ref().is_some_and(|heir| heir.pid() == pid)
     }
 
     /// The box of an order. Kept whatever becomes of the command: the next one may mean the same.
@@ -345,8 +363,7 @@ impl Server {
         self.reap_released();
         let mut orphans = tree::children(rustix::process::getpid());
         orphans.retain(|pid| {
-            !self.running.values().any(|running| running.pid == *pid)
-                && !self.boxes.has_porter(*pid)
+            !self.running.values().any(|running| running.pid == *pid) && !self.is_own(*pid)
         });
         for pid in &orphans {
             self.bury(*pid);
@@ -434,7 +451,7 @@ impl Server {
     /// behind, and adopted processes that belong to nobody.
     fn roots(&self, id: u64) -> Vec<Pid> {
         let mut roots = tree::children(rustix::process::getpid());
-        roots.retain(|pid| !self.boxes.has_porter(*pid));
+        roots.retain(|pid| !self.is_own(*pid));
         roots.extend(self.adopted_elsewhere());
         roots.retain(|pid| match self.running.iter().find(|(_, other)| other.pid == *pid) {
             Some((other_id, running)) => *other_id == id && running.exit.is_none(),
@@ -461,7 +478,8 @@ impl Server {
         loop {
             self.reap_orphans();
             let mut left = tree::descendants(tree::children(rustix::process::getpid()));
-            left.retain(|pid| !untouchable.contains(pid));
+            // The heir is the last to go: somebody may kill this process on the way.
+            left.retain(|pid| !untouchable.contains(pid) && !self.is_own(*pid));
             if left.is_empty() || Instant::now() >= deadline {
                 return;
             }

@@ -1,7 +1,5 @@
 //! A box that is made before anybody has a command for it.
 
-use std::fs;
-use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,6 +8,7 @@ use heeler_sandbox::{Command, Confinement, Confines};
 
 use crate::harness::Case;
 use crate::place::{Place, read_all};
+use crate::processes::{children, heir_and_others};
 
 /// Makes this executable start its launcher as a copy of itself, which takes one thread, have it make
 /// a box, and run a command in the box of the second argument.
@@ -62,7 +61,7 @@ pub(crate) fn be_owner(command_in: &str) {
     // Nobody has a command yet, so whoever stands in a box stands in this one.
     let porter = match command_in {
         "none" => None,
-        _ => Some(wait_for(|| children("self").first().and_then(|pid| children(pid).pop()))),
+        _ => Some(wait_for(|| heir_and_others(launcher()?).1.first().copied())),
     };
     let confines = match command_in {
         "another" => {
@@ -77,11 +76,16 @@ pub(crate) fn be_owner(command_in: &str) {
     runtime.block_on(async {
         let command = place.sh("cat ../.netrc ../notes.txt 2>/dev/null");
         let read = read_in(&place, &command.confinement(Confinement::Box(confines))).await;
-        let porters: Vec<String> = children("self").iter().flat_map(|pid| children(pid)).collect();
+        let porters = launcher().map_or_else(Vec::new, |launcher| heir_and_others(launcher).1);
         let is_kept = porter.as_ref().is_some_and(|porter| porters.contains(porter));
         let (is_ahead, n) = (porter.is_some(), porters.len());
         println!("made ahead: {is_ahead}, kept: {is_kept}, boxes: {n}, read: {}", read.trim_end());
     });
+}
+
+/// The only process that this one started.
+fn launcher() -> Option<u32> {
+    children(std::process::id()).first().copied()
 }
 
 /// What a command reads, or why it cannot.
@@ -94,14 +98,6 @@ async fn read_in(place: &Place, command: &Command) -> String {
         }
         Err(error) => error.to_string(),
     }
-}
-
-/// The process ids of the children of a process.
-fn children(pid: &str) -> Vec<String> {
-    let tasks = PathBuf::from("/proc").join(pid).join("task");
-    let tasks = fs::read_dir(tasks).into_iter().flatten().flatten();
-    let listed = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
-    listed.flat_map(|pids| pids.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
 /// What comes within ten seconds.

@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::harness::Case;
 use crate::place::{Ended, Place, VERSIONS};
-use crate::processes::{assert_alive, kill, wait_dead};
+use crate::processes::{assert_alive, children, heir_and_others, kill, wait_dead};
 
 pub(crate) const CASES: &[Case] = crate::cases![
     programs_are_found_as_outside,
@@ -29,14 +29,9 @@ async fn outcome(place: &Place, command: Command) -> Result<Ended, LauncherError
     Ok(Ended { output, exit, bound: None })
 }
 
-/// The first child of a launcher, before which nothing ran outside of the box.
+/// The first child of a launcher but its heir, before which nothing ran outside of the box.
 async fn porter_of(launcher: &Launcher) -> u32 {
-    children(launcher.warm().await.unwrap()).split(' ').next().unwrap().parse().unwrap()
-}
-
-fn children(pid: u32) -> String {
-    let listed = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
-    listed.trim().to_owned()
+    heir_and_others(launcher.warm().await.unwrap()).1[0]
 }
 
 fn signal(pid: u32, signal: Signal) {
@@ -143,7 +138,7 @@ async fn a_lost_reaper_is_replaced() {
     let place = Place::on(2);
     assert!(outcome(&place, place.sh("true")).await.unwrap().exit.is_success());
     let porter = porter_of(&place.launcher).await;
-    let reaper = children(porter).parse().unwrap();
+    let reaper = children(porter)[0];
     kill(reaper);
     wait_dead(&[reaper]);
     // Who cannot start anything any more says so and ends.
@@ -182,7 +177,7 @@ async fn the_porter_goes_with_its_launcher() {
         assert!(outcome(&place, place.sh("true")).await.unwrap().exit.is_success());
         let porter = porter_of(&place.launcher).await;
         let launcher = place.launcher.warm().await.unwrap();
-        let reaper: Vec<u32> = children(porter).parse().into_iter().collect();
+        let reaper = children(porter);
         kill(launcher);
         wait_dead(&[&[launcher, porter], reaper.as_slice()].concat());
         let place = Place::on(landlock);

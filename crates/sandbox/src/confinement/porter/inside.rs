@@ -15,6 +15,7 @@ use rustix::thread::{CapabilitiesSecureBits, CapabilitySet, CapabilitySets};
 use super::super::space;
 use super::message::{self, Answer, DESCRIPTORS, HEAD_BYTES, Head, Step};
 use super::{House, STANDS};
+use crate::launcher::heir::{self, end};
 
 /// What a command's process needs until it is its program: a few calls deep.
 const STACK_BYTES: usize = 64 * 1024;
@@ -123,37 +124,13 @@ fn start_reaper() -> io::Result<Pid> {
 
 /// Waits for whatever ends, as long as the porter lives.
 fn reap() -> ! {
-    #[expect(unsafe_code, reason = "no library has these calls")]
-    // SAFETY: an empty set is a valid one, made by the call for it; what owns the descriptors that
-    // are closed is not used any more.
-    let children_ended = unsafe {
-        libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0);
-        let mut set = MaybeUninit::uninit();
-        libc::sigemptyset(set.as_mut_ptr());
-        let mut set = set.assume_init();
-        libc::sigaddset(&raw mut set, libc::SIGCHLD);
-        libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
-        set
-    };
+    let children_ended = heir::keep_only(libc::SIGCHLD);
     if rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).is_err() {
         end();
     }
     loop {
         while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
-        let mut signal = 0;
-        #[expect(unsafe_code, reason = "no library has this call")]
-        // SAFETY: both outlive the call.
-        unsafe {
-            libc::sigwait(&raw const children_ended, &raw mut signal)
-        };
-    }
-}
-
-fn end() -> ! {
-    #[expect(unsafe_code, reason = "exit would run what the launcher registered")]
-    // SAFETY: ends the process at once; touches no memory.
-    unsafe {
-        libc::_exit(0)
+        heir::wait_for(&children_ended);
     }
 }
 
@@ -271,6 +248,8 @@ impl<'a> Start<'a> {
             let before = rustix::process::getrlimit(Resource::Rttime);
             let marked = Rlimit { current: Some(self.mark), maximum: before.maximum };
             let _ = rustix::process::setrlimit(Resource::Rttime, marked);
+            // The launcher's: it would be killed then anyway, and so it is whoever else died.
+            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             Ok(())
         };
         if let Err(refused) = prepared().map_err(failed(Step::Preparing)) {

@@ -20,8 +20,8 @@ const SAID_CHARS_MAX: usize = 1024;
 /// The last resort for requests that are refused as any other bad one, with no code or type of its
 /// own: what the message has, and whose words they are. Gateways pass on another's, behind or inside
 /// of their own.
-const IN_WORDS: [(ProviderErrorKind, &str, &str); 14] = {
-    use ProviderErrorKind::{Billing, ContextOverflow};
+const IN_WORDS: [(ProviderErrorKind, &str, &str); 21] = {
+    use ProviderErrorKind::{Billing, ContextOverflow, RefusedReasoning};
     [
         (ContextOverflow, "maximum context length", "DeepSeek, vLLM, SGLang, Mistral, OpenRouter"),
         (ContextOverflow, "maximum prompt length", "xAI"),
@@ -37,6 +37,19 @@ const IN_WORDS: [(ProviderErrorKind, &str, &str); 14] = {
         (Billing, "credit balance is too low", "Anthropic"),
         (Billing, "reached your specified API usage limits", "Anthropic"),
         (Billing, "reached your specified workspace API usage limits", "Anthropic"),
+        // It is of another account, or what stands before it has changed since.
+        (RefusedReasoning, "Invalid `signature` in `thinking` block", "Anthropic"),
+        (RefusedReasoning, "Invalid `data` in `redacted_thinking` block", "Anthropic"),
+        (
+            RefusedReasoning,
+            "`redacted_thinking` blocks in the latest assistant message cannot",
+            "Anthropic",
+        ),
+        // Sessions that an earlier version wrote have such messages.
+        (RefusedReasoning, "final block in an assistant message cannot be", "Anthropic"),
+        (RefusedReasoning, "Thought signature is not valid", "Gemini"),
+        (RefusedReasoning, "Invalid thought signature", "Gemini"),
+        (RefusedReasoning, "Corrupted thought signature", "Gemini"),
     ]
 };
 
@@ -231,10 +244,10 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn words_are_read_where_the_status_may_mean_it_and_gateways_say_them() {
-        use ProviderErrorKind::{Billing, ContextOverflow};
-        let told = [
+    /// Messages, and what they mean.
+    const TOLD: &[(ProviderErrorKind, &str)] = {
+        use ProviderErrorKind::{Billing, ContextOverflow, RefusedReasoning};
+        &[
             (
                 ContextOverflow,
                 "This model's maximum context length is 65536 tokens. However, you requested 70000",
@@ -297,8 +310,34 @@ mod tests {
                 "You have reached your specified workspace API usage limits. You will regain access on \
                  2026-12-01 at 00:00 UTC.",
             ),
-        ];
-        for (kind, message) in told {
+            (RefusedReasoning, "messages.1.content.0: Invalid `signature` in `thinking` block"),
+            (
+                RefusedReasoning,
+                "messages.3.content.0: Invalid `signature` in `thinking` block. The block is bound to a different \
+                 conversation.",
+            ),
+            (RefusedReasoning, "messages.5.content.0: Invalid `data` in `redacted_thinking` block"),
+            (
+                RefusedReasoning,
+                "messages.7.content.1: `thinking` or `redacted_thinking` blocks in the latest assistant message \
+                 cannot be modified. These blocks must remain as they were in the original response.",
+            ),
+            (
+                RefusedReasoning,
+                "messages.1: The final block in an assistant message cannot be `thinking`.",
+            ),
+            (
+                RefusedReasoning,
+                "Unable to submit request because Thought signature is not valid.. Learn more",
+            ),
+            (RefusedReasoning, "Invalid thought signature."),
+            (RefusedReasoning, "Corrupted thought signature."),
+        ]
+    };
+
+    #[test]
+    fn words_are_read_where_the_status_may_mean_it_and_gateways_say_them() {
+        for &(kind, message) in TOLD {
             let nested = format!(r#"{{"type":"error","error":{{"message":"{message}"}}}}"#);
             for status in [None, Some(400), Some(422), Some(500)] {
                 assert_eq!(in_words(status, message), Some(kind), "{message}");
@@ -307,7 +346,7 @@ mod tests {
             assert_eq!(in_words(Some(403), message), None);
         }
         for (kind, words, whose) in IN_WORDS {
-            let is_tried = told.iter().any(|(of, said)| *of == kind && said.contains(words));
+            let is_tried = TOLD.iter().any(|(of, said)| *of == kind && said.contains(words));
             assert!(is_tried, "{words} of {whose}");
         }
         assert_eq!(in_words(Some(400), "messages: text is too long for prompt"), None);

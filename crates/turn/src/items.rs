@@ -17,6 +17,8 @@ const IMAGE: &str = "[image left out: the provider could not process it]";
 const DOCUMENT: &str = "[document left out: the provider could not process it]";
 /// Stands where there was nothing but reasoning.
 const REASONING: &str = "[reasoning left out: the provider could not verify it]";
+/// The member by which a provider's own block proves reasoning that nobody was shown.
+const PROOF: &str = r#""thought_signature":"#;
 
 /// Leaves out what was refused. Providers seldom say which of several it was; what they have
 /// answered to before they could process, so it is what was said from the answer on, or, where there
@@ -51,9 +53,8 @@ pub(crate) fn leave_reasoning_out(history: &mut History) -> u32 {
 
 /// The message without its reasoning, whose blocks are counted.
 pub(crate) fn unreasoned(message: &Arc<Message>, blocks: &mut u32) -> Arc<Message> {
-    let is_other =
-        |block: &&Block| !matches!(block, Block::Thinking(_) | Block::RedactedThinking(_));
-    let mut others: Vec<Block> = message.blocks.iter().filter(is_other).cloned().collect();
+    let others = message.blocks.iter().filter(|block| !is_reasoning(block));
+    let mut others: Vec<Block> = others.cloned().collect();
     let n_left_out = message.blocks.len() - others.len();
     if n_left_out == 0 {
         return Arc::clone(message);
@@ -63,6 +64,15 @@ pub(crate) fn unreasoned(message: &Arc<Message>, blocks: &mut u32) -> Arc<Messag
         others.push(Block::text(REASONING));
     }
     Arc::new(Message { role: message.role, blocks: others })
+}
+
+/// Whether it is reasoning, or proves it beside an answer or a call: that is refused, too.
+fn is_reasoning(block: &Block) -> bool {
+    match block {
+        Block::Thinking(_) | Block::RedactedThinking(_) => true,
+        Block::Opaque(own) => own.raw.get().contains(PROOF),
+        _ => false,
+    }
 }
 
 /// The message with notes in the place of its items, which are counted.
@@ -87,4 +97,40 @@ fn note_for(block: &Block, items: &mut u32) -> Block {
     };
     *items = items.saturating_add(1);
     Text { text: words.to_owned(), cache, raw: None }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use heeler_core::{Opaque, RawJson, Thinking, ToolUse};
+
+    use super::*;
+
+    #[test]
+    fn what_proves_reasoning_goes_with_it() {
+        let own = |raw: &str| {
+            let raw = RawJson::parse(raw).unwrap();
+            Block::Opaque(Arc::new(Opaque { provider: "somebody".into(), raw }))
+        };
+        let call = Block::ToolUse(Arc::new(ToolUse {
+            id: "c1".into(),
+            name: "look".into(),
+            input: RawJson::parse(r#"{"thought_signature":"an input"}"#).unwrap(),
+            invalid: None,
+            cache: None,
+        }));
+        let other = own(r#"{"type":"search","query":"\"thought_signature\":"}"#);
+        let said = Message {
+            role: Role::Assistant,
+            blocks: vec![
+                Block::from(Thinking::default()),
+                own(r#"{"extra_content":{"google":{"thought_signature":"s"}}}"#),
+                call.clone(),
+                own(r#"{"tool_call":{"extra_content":{"google":{"thought_signature": "s"}}}}"#),
+                other.clone(),
+            ],
+        };
+        let mut n_left_out = 0;
+        let left = unreasoned(&Arc::new(said), &mut n_left_out);
+        assert_eq!((&left.blocks[..], n_left_out), (&[call, other][..], 3));
+    }
 }

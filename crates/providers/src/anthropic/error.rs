@@ -71,25 +71,12 @@ fn specific(error: &ErrorDetail) -> Option<ProviderErrorKind> {
         "invalid_request_error" if is_about_an_item(&error.message) => {
             ProviderErrorKind::RefusedItem
         }
-        "invalid_request_error" if is_about_reasoning(&error.message) => {
-            ProviderErrorKind::RefusedReasoning
-        }
         _ => return None,
     })
 }
 
-/// Whether an invalid request was one with reasoning that cannot be verified: it is of another account,
-/// or what stands before it has changed since. The provider has no type of its own for that; these are
-/// the documented words, behind the block's place.
-fn is_about_reasoning(message: &str) -> bool {
-    let is_signed = message.contains("Invalid `signature` in `thinking` block")
-        || message.contains("Invalid `data` in `redacted_thinking` block");
-    is_signed
-        || message.contains("`redacted_thinking` blocks in the latest assistant message cannot")
-}
-
 /// Whether an invalid request was one with an image or a document that cannot be processed: the
-/// path of its source, or what is said without one. There is no type for that either.
+/// path of its source, or what is said without one. The provider has no type of its own for that.
 fn is_about_an_item(message: &str) -> bool {
     let path = message.split_whitespace().next().unwrap_or_default();
     let is_source = path.starts_with("messages.")
@@ -169,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_is_too_long_or_not_paid_is_told_by_gateways_too() {
+    fn what_only_words_tell_is_told_by_gateways_too() {
         let kind = |body: &str| format!("{:?}", refused(400, body).kind);
         for (body, expected) in [
             (
@@ -184,6 +171,10 @@ mod tests {
             (
                 r#"{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC."}}"#,
                 "Billing",
+            ),
+            (
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages.3: The final block in an assistant message cannot be `thinking`."}}"#,
+                "RefusedReasoning",
             ),
             (
                 r#"{"type":"error","error":{"type":"rate_limit_error","message":"prompt is too long"}}"#,
@@ -260,16 +251,6 @@ mod tests {
             "tools.0.image.source: Extra inputs are not permitted",
         ] {
             assert_eq!(kind(message), ProviderErrorKind::InvalidRequest, "{message}");
-        }
-        for message in [
-            "messages.1.content.0: Invalid `signature` in `thinking` block",
-            "messages.3.content.0: Invalid `signature` in `thinking` block. The block is bound to a different \
-             conversation.",
-            "messages.5.content.0: Invalid `data` in `redacted_thinking` block",
-            "messages.7.content.1: `thinking` or `redacted_thinking` blocks in the latest assistant message \
-             cannot be modified. These blocks must remain as they were in the original response.",
-        ] {
-            assert_eq!(kind(message), ProviderErrorKind::RefusedReasoning, "{message}");
         }
     }
 

@@ -419,6 +419,8 @@ mod tests {
         assert_eq!(kind(400, &coded.to_string()), ProviderErrorKind::Billing);
         let spent = r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"type\":\"error\",\"error\":{\"message\":\"Your credit balance is too low\"}}"}}}"#;
         assert_eq!(kind(400, spent), ProviderErrorKind::Billing);
+        let unproved = r#"[{"error":{"code":400,"message":"Corrupted thought signature.","status":"INVALID_ARGUMENT"}}]"#;
+        assert_eq!(kind(400, unproved), ProviderErrorKind::RefusedReasoning);
     }
 
     #[test]

@@ -93,14 +93,18 @@ impl Index {
         if asked.is_empty() {
             return self.tools.clone();
         }
-        let mut scored: Vec<(f64, usize)> =
-            (0..self.tools.len()).map(|at| (self.score(&asked, at), at)).collect();
-        let best = scored.iter().map(|(score, _)| *score).fold(0.0, f64::max);
-        scored.retain(|(score, _)| *score > 0.0 && *score >= best * SCORE_SHARE_MIN);
-        heeler_core::sort_by(&mut scored, |one, other| {
-            other.0.total_cmp(&one.0).then(one.1.cmp(&other.1))
+        // Who asks for a name knows which tool it is, however rare the other words are.
+        let is_named = |at: usize| names(query).any(|name| name == self.tools[at].name);
+        let mut scored: Vec<(bool, f64, usize)> =
+            (0..self.tools.len()).map(|at| (is_named(at), self.score(&asked, at), at)).collect();
+        let best = scored.iter().map(|(_, score, _)| *score).fold(0.0, f64::max);
+        scored.retain(|(is_named, score, _)| {
+            *is_named || (*score > 0.0 && *score >= best * SCORE_SHARE_MIN)
         });
-        scored.into_iter().map(|(_, at)| self.tools[at].clone()).collect()
+        heeler_core::sort_by(&mut scored, |one, other| {
+            (other.0.cmp(&one.0)).then(other.1.total_cmp(&one.1)).then(one.2.cmp(&other.2))
+        });
+        scored.into_iter().map(|(_, _, at)| self.tools[at].clone()).collect()
     }
 
     fn score(&self, asked: &[String], at: usize) -> f64 {
@@ -116,6 +120,11 @@ impl Index {
         };
         asked.iter().filter_map(of_word).sum()
     }
+}
+
+/// What of a text may be the name of a tool.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|char: char| !(char.is_alphanumeric() || matches!(char, '_' | '-')))
 }
 
 /// The words of a text in lower case and without an ending: runs of letters and digits, and the parts
@@ -212,6 +221,14 @@ mod tests {
         check(words_of("title fetches"), expect!["web_search"]);
         let all = expect!["WebFetch web_search calculator Übersetzer git_log git_commit"];
         check(words_of(" -- "), all);
+    }
+
+    #[test]
+    fn a_tool_whose_whole_name_is_asked_for_is_found_first_whatever_else_fits_better() {
+        check(words_of("latest first: git_commit"), expect!["git_commit git_log"]);
+        check(words_of("WebFetch, works out a formula exactly"), expect!["WebFetch calculator"]);
+        let rarer = words_of("Übersetzer übersetzt Texte ins Französische; git_log.");
+        check(rarer, expect!["Übersetzer git_log"]);
     }
 
     #[test]

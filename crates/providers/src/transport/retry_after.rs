@@ -30,22 +30,50 @@ pub(crate) fn of_text(text: &str) -> Option<Duration> {
     Some(seconds(text.strip_suffix('s')?, 1.0)?.min(WAIT_MAX))
 }
 
-/// The wait until there is room again, as OpenAI and those like it tell with every answer: for what
-/// is spent, or else for tokens, of which a request may need more than are left.
+/// The wait until there is room again, as OpenAI, Anthropic and those like them tell with every
+/// answer: for what is spent, or else for tokens, of which a request may need more than are left.
 pub(crate) fn of_resets(head: &Head) -> Option<Duration> {
-    resets(|name| head.header(name))
+    resets(|name| head.header(name), super::now(head))
 }
 
-fn resets<'a>(text: impl Fn(&str) -> Option<&'a str>) -> Option<Duration> {
-    const COUNTED: [(&str, &str); 2] = [
+fn resets<'a>(text: impl Fn(&str) -> Option<&'a str>, now: SystemTime) -> Option<Duration> {
+    const COUNTED: [(&str, &str); 6] = [
         ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
         ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
+        ("anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset"),
+        ("anthropic-ratelimit-output-tokens-remaining", "anthropic-ratelimit-output-tokens-reset"),
+        ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
+        ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
     ];
-    let is_spent = |left: &str| text(left).is_some_and(|left| left.trim() == "0");
-    let wait = |reset: &str| duration(text(reset)?.trim());
-    let spent = COUNTED.iter().filter(|(left, _)| is_spent(left));
-    let spent = spent.filter_map(|(_, reset)| wait(reset)).max();
+    let text = |name: &str| text(name).map(str::trim);
+    let until = |date: SystemTime| date.duration_since(now).unwrap_or_default().min(WAIT_MAX);
+    let wait = |reset: &str| {
+        let text = text(reset)?;
+        duration(text).or_else(|| date(text).map(until))
+    };
+    let spent = COUNTED.iter().filter(|(left, _)| text(left) == Some("0"));
+    let spent = spent.filter_map(|(_, reset)| wait(reset));
+    // A subscription's, for hours or days, in seconds since 1970; told while there is room, too.
+    let is_over = text("anthropic-ratelimit-unified-status") == Some("rejected");
+    let over = text("anthropic-ratelimit-unified-reset").filter(|_| is_over);
+    let over = over.and_then(|text| SystemTime::UNIX_EPOCH.checked_add(seconds(text, 1.0)?));
+    let spent = spent.chain(over.map(until)).max();
     spent.or_else(|| COUNTED.iter().find_map(|(_, reset)| wait(reset)))
+}
+
+/// The time of a date such as `2026-11-28T23:35:33Z`.
+fn date(text: &str) -> Option<SystemTime> {
+    let number = |from: usize, to: usize| text.get(from..to)?.parse::<u64>().ok();
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
+    if !text.ends_with('Z') || year < 1970 || !(1..=12).contains(&month) {
+        return None;
+    }
+    // Years begin in March, so that the day that some have more is their last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day;
+    let seconds = ((days.checked_sub(719_469)? * 24 + hour) * 60 + minute) * 60 + second;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
 }
 
 /// The wait that words for people tell: `Please try again in 44.3s.`, `retry after 26 seconds`.
@@ -151,7 +179,8 @@ mod tests {
             let text = |name: &str| {
                 headers.iter().find_map(|(own, value)| name.ends_with(own).then_some(*value))
             };
-            assert_eq!(resets(text).map(|wait| wait.as_secs()), expected, "{headers:?}");
+            let now = SystemTime::UNIX_EPOCH + Duration::from_secs(NOW);
+            assert_eq!(resets(text, now).map(|wait| wait.as_secs()), expected, "{headers:?}");
         };
         check(&[], None);
         check(&[("reset-tokens", "45s")], Some(45));
@@ -159,8 +188,38 @@ mod tests {
         check(&[("reset-tokens", "6s"), ("reset-requests", "1h")], Some(6));
         let spent = ("remaining-requests", "0");
         check(&[("reset-tokens", "6s"), ("reset-requests", "1h"), spent], Some(3600));
-        // Others tell a date, or a number of whatever it is.
+        // Others tell a number of whatever it is.
         check(&[("reset-tokens", "1700000000")], None);
+        // Anthropic's dates.
+        let (tokens, requests) =
+            ("anthropic-ratelimit-tokens-reset", "anthropic-ratelimit-requests-reset");
+        check(&[(tokens, "2023-11-14T22:14:20Z")], Some(60));
+        check(&[(tokens, "2023-11-14T22:14:20.5Z")], Some(60));
+        check(&[(tokens, "2023-11-14T22:00:00Z")], Some(0));
+        check(&[(tokens, "2090-01-01T00:00:00Z")], Some(24 * 60 * 60));
+        let spent = ("anthropic-ratelimit-requests-remaining", "0");
+        let later = (requests, "2023-11-15T00:13:20Z");
+        check(&[(tokens, "2023-11-14T22:14:20Z"), later, spent], Some(7200));
+        for nonsense in ["2023-13-14T22:14:20Z", "1969-11-14T22:14:20Z", "2023-11-14", "soon", ""] {
+            check(&[(tokens, nonsense)], None);
+        }
+        let reset = ("anthropic-ratelimit-unified-reset", "1700007200");
+        check(&[reset, ("anthropic-ratelimit-unified-status", "rejected")], Some(7200));
+        check(&[reset, ("anthropic-ratelimit-unified-status", "allowed")], None);
+    }
+
+    #[test]
+    fn dates() {
+        for (text, seconds) in [
+            ("1970-01-01T00:00:00Z", 0),
+            ("2000-02-29T12:00:00Z", 951_825_600),
+            ("2023-11-14T22:13:20Z", NOW),
+            ("2024-02-29T23:59:59Z", 1_709_251_199),
+            ("2024-03-01T00:00:00Z", 1_709_251_200),
+            ("2100-03-01T00:00:00Z", 4_107_542_400),
+        ] {
+            assert_eq!(date(text), Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)));
+        }
     }
 
     fn check(headers: &[(&'static str, &'static str)], expected_millis: Option<u128>) {

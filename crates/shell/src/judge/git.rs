@@ -34,6 +34,7 @@ impl Reader<'_> {
     pub(super) fn git(&mut self, call: &Invocation<'_>) {
         match call.program.special {
             Special::GitCheckout => self.checkout(call),
+            Special::GitClone => self.clone_into(call),
             Special::GitConfig => self.config(call),
             Special::GitPush => self.push(call),
             _ => {}
@@ -99,6 +100,21 @@ impl Reader<'_> {
                 "git checkout of paths overwrites what is in them",
             );
         }
+    }
+
+    /// Without a folder it makes one that is called like the repository.
+    fn clone_into(&mut self, call: &Invocation<'_>) {
+        let Some((repository, folders)) = call.operands.split_first() else { return };
+        if !folders.is_empty() {
+            return folders.iter().for_each(|folder| self.write(folder));
+        }
+        let Some(text) = repository.known() else { return self.is_open_ended() };
+        let path = text.trim_end_matches('/');
+        let path = path.strip_suffix("/.git").unwrap_or(path).trim_end_matches('/');
+        let name = path.rsplit(['/', ':']).next().unwrap_or_default();
+        let name =
+            name.strip_suffix(".git").or_else(|| name.strip_suffix(".bundle")).unwrap_or(name);
+        self.write(&Word::literal(name));
     }
 
     fn config(&mut self, call: &Invocation<'_>) {

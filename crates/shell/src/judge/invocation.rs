@@ -300,14 +300,16 @@ impl<'w> Invocation<'w> {
         length
     }
 
-    /// A value right after a letter: `-ofile`, where long options have one dash.
+    /// A value right after a name: `-ofile`, `-MFfile`, where long options have one dash.
     fn attached(&mut self, text: &str, words: &'w [Word], known: &[&'static [Option_]]) -> usize {
-        let letter: String = text.chars().take(2).collect();
-        let value = words.first().map(|word| word.skip(2));
-        match exact(&letter, known) {
-            Some(found) if found.0.takes => self.note(found, value, words, None),
-            _ => 1,
-        }
+        let begins = |(option, name): &(&Option_, &str)| {
+            option.takes && !name.starts_with("--") && text.starts_with(name)
+        };
+        let Some(found) = all(known).filter(begins).max_by_key(|(_, name)| name.len()) else {
+            return 1;
+        };
+        let value = words.first().map(|word| word.skip(found.1.len()));
+        self.note(found, value, words, None)
     }
 
     /// Short options in one word, the last perhaps with its value attached.

@@ -59,9 +59,11 @@ impl Reader<'_> {
             Special::Compiler | Special::Sqlite | Special::Sql => self.tools(call),
             Special::Ssh | Special::Scp | Special::Sftp | Special::Curl => self.network(call),
             Special::Sudo | Special::Bwrap | Special::Capsh => self.rights(call),
-            Special::Git | Special::GitCheckout | Special::GitConfig | Special::GitPush => {
-                self.git(call)
-            }
+            Special::Git
+            | Special::GitCheckout
+            | Special::GitClone
+            | Special::GitConfig
+            | Special::GitPush => self.git(call),
         }
     }
 

@@ -60,12 +60,12 @@ pub(super) const PROGRAMS: &[Program] = &[
         .special(Special::Compiler)
         .options(&[
             flag("--"),
-            writes("-o -MF"),
+            writes("-o --output -MF"),
             takes("-I -L -l -D -U -x -include -isystem -MT -MQ -T -wrapper -B -Xclang -Xlinker"),
         ]),
     changes("ld ld.lld gold lld mold as nasm yasm").long_options().options(&[
         flag("--"),
-        writes("-o -Map"),
+        writes("-o --output -Map"),
         doubts("-plugin -load-pass-plugin").valued(),
         takes("-I -L -l -T"),
     ]),

@@ -201,11 +201,16 @@ const VERBS: &[Program] = &[
         decides_line("--receive-pack --exec", RUNS),
     ]),
     // What it fetches brings no settings along, so it may fetch what lies within, too.
-    leaves("clone", "git talks to another repository").options(&[
+    leaves("clone", "git talks to another repository").special(Special::GitClone).options(&[
         decides("--template", RUNS).valued(),
         decides("-c --config", RUNS).valued(),
         decides_line("-u --upload-pack", RUNS),
         flag("--recurse-submodules"),
+        writes("--separate-git-dir"),
+        takes(
+            "-b --branch --revision --depth -o --origin -j --jobs --reference --reference-if-able --shallow-since \
+             --shallow-exclude --ref-format --server-option --filter --bundle-uri",
+        ),
     ]),
     leaves("fetch pull ls-remote remote-http remote-https send-email request-pull fetch-pack lfs svn p4 cvsimport imap-send daemon http-backend instaweb shell upload-pack receive-pack upload-archive archimport", "git talks to another repository")
         .options(TALKS),

@@ -194,6 +194,7 @@ pub(crate) enum Special {
     Python,
     Git,
     GitCheckout,
+    GitClone,
     GitConfig,
     GitPush,
     Make,

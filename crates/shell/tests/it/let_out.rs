@@ -110,12 +110,12 @@ fn options_by_which_git_looks_into_repositories_within_stay_in_the_box() {
         "git diff --ignore-submodules=all",
         "git push --recurse-submodules=no",
         "git fetch --no-recurse-submodules",
-        "git clone --recurse-submodules URL",
         "git -c status.short=true status",
     ] {
         assert!(is_let_out(line, "git"), "{line}");
     }
     assert!(read("git show --submodule", &PLACE).is_read_only);
+    assert!(!read("git clone --recurse-submodules URL", &PLACE).is_open_ended);
 }
 
 #[test]
@@ -374,6 +374,41 @@ fn what_is_fetched_is_written_where_it_says() {
         check_stays(line, "curl | wget | wget2");
     }
     assert_eq!(read("curl http://x", &PLACE).writes, Vec::<String>::new());
+}
+
+#[test]
+fn a_clone_and_outputs_are_written_where_they_say() {
+    let writes = |line: &str, expected: &[&str]| {
+        assert_eq!(read(line, &PLACE).writes, expected, "{line}");
+    };
+    for line in [
+        "git clone URL /out",
+        "git clone -q --depth 1 -b main --single-branch URL /out",
+        "git clone --depth=1 --branch main -o up -j 4 --filter blob:none URL /out",
+        "git clone --reference ../r --server-option a --shallow-since x URL -- /out",
+        "cd / && git clone URL out",
+        "gcc a.c --output=/out",
+        "gcc a.c --output /out",
+        "gcc a.c -o/out",
+        "gcc -c a.c -MMD -MF/out",
+        "ld a.o --output=/out",
+        "ld a.o -Map=/out",
+    ] {
+        writes(line, &["/out"]);
+    }
+    writes("git clone URL sub/.claude", &["/space/project/sub/.claude"]);
+    writes("git clone --separate-git-dir=/out URL sub", &["/out", "/space/project/sub"]);
+    writes("git clone --separate-git-dir /out URL", &["/out", "/space/project/URL"]);
+    writes("git clone --depth 1 https://host/a/b.git/", &["/space/project/b"]);
+    writes("git clone user@host:b/.git", &["/space/project/b"]);
+    writes("cd / && git clone ../b.bundle", &["/b"]);
+    writes("gcc -MMD -MFa.d a.c --output a", &["/space/project/a.d", "/space/project/a"]);
+    for line in ["git clone URL .claude", "git clone host:.claude.git", "git clone x/.vscode"] {
+        let refused = read(line, &PLACE).concerns;
+        assert!(refused.iter().any(|concern| concern.why.contains("is protected")), "{line}");
+    }
+    check_stays("git clone $URL", "git clone");
+    check_stays("git clone URL $FOLDER", "git clone");
 }
 
 #[test]

@@ -2,9 +2,13 @@
 
 use heeler_script::Script;
 use heeler_testkit::{MockServer, require};
+#[cfg(target_os = "linux")]
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::fifo::Fifo;
 use crate::processes::wait_until_gone;
+#[cfg(target_os = "linux")]
+use crate::support::can_confine;
 use crate::support::{World, program};
 
 /// What was written stays byte for byte; records only follow.
@@ -339,4 +343,46 @@ fn what_goes_on_in_the_background_ends_with_the_run_and_is_told() {
     let output = world.exec_at(&server, &["--continue", "--json", "go on"]).run().exits(0);
     assert_eq!(output.terminal()["answer"], "it was ended");
     assert_eq!(server.violations(), [""; 0]);
+}
+
+/// As whoever ends all that is called `heeler` does.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_goes_on_when_the_launcher_is_killed_in_the_same_moment() {
+    let unboxed: &[&str] = &["--no-sandbox", "--allow", "Bash", "--allow", "exec"];
+    for arguments in [unboxed, &[]] {
+        if arguments.is_empty() && !can_confine() {
+            continue;
+        }
+        let world = World::new();
+        let script = r#"
+            [script]
+            epoch = "may change"
+            [[reply]]
+            blocks = [{ call = "ToolSearch", input = { query = "exec" } }]
+            [[reply]]
+            blocks = [{ call = "exec", input = { action = "run", background = true, command = "(setsid sleep 1000 &); sh -c 'echo on > began; sleep 1000; :'; echo end" } }]
+            [[reply]]
+            blocks = [{ call = "Bash", input = { command = "trap '' TERM; (setsid sleep 1000 &); sleep 1000 & echo on > second; sleep 1000; echo end" } }]
+            [[reply]]
+            expect = { tool_result_contains = "outcome is unknown" }
+            text = "it was lost"
+        "#;
+        let server = MockServer::start(Script::parse(script).unwrap());
+        let mut fifos = ["began", "second"].map(|name| Fifo::new(&world.path("work").join(name)));
+        let running = world.exec_at(&server, &[&["--json", "serve"], arguments].concat()).start();
+        fifos.iter_mut().for_each(Fifo::wait);
+        let heeler = running.pid();
+        let number = heeler.as_raw_nonzero();
+        let children = std::fs::read_to_string(format!("/proc/{number}/task/{number}/children"));
+        let launcher = children.unwrap().trim().parse().ok().and_then(Pid::from_raw).unwrap();
+        // Stopped, it sees nothing of the launcher's death.
+        running.signal(Signal::STOP);
+        kill_process(launcher, Signal::KILL).unwrap();
+        running.kill();
+        wait_until_gone(&world);
+        let output = world.exec_at(&server, &["--continue", "--json"]).run().exits(0);
+        assert_eq!(output.terminal()["answer"], "it was lost");
+        assert_eq!(server.violations(), [""; 0]);
+    }
 }

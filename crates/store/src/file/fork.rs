@@ -17,7 +17,7 @@ impl FileStore {
     /// that the session `from` has. Nothing of `from` changes, and it can be deleted.
     ///
     /// # Errors
-    /// `Exists` when the id is taken; else when the files cannot be written.
+    /// `Exists` when the id is taken, `NotFound` when `from` was deleted meanwhile; else when the files cannot be written.
     pub fn fork(
         &self,
         from: &SessionId,
@@ -36,6 +36,10 @@ impl FileStore {
         let made = begin(&new)
             .and_then(|file| {
                 copy_beside(place, from, id)?;
+                // Deleted since its journal was read, it has nothing left that could be copied whole.
+                if place.is_gone(from) {
+                    return Err(errors::not_found(from, &place.journal(from)));
+                }
                 write_whole(&new, &file, header, entries)
             })
             .and_then(|()| {

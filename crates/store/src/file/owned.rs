@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
@@ -19,6 +19,7 @@ const OPEN_ATTEMPTS_MAX: u32 = 8;
 /// A locked file. The lock ends with this value, or with the process.
 pub(super) struct OwnedFile {
     file: File,
+    path: PathBuf,
     place: Arc<Place>,
     name: Mutex<Name>,
 }
@@ -179,6 +180,10 @@ impl Medium for OwnedFile {
     fn length(&self) -> io::Result<Option<u64>> {
         self.file.length()
     }
+
+    fn is_replaced(&self) -> io::Result<bool> {
+        Ok(names(&self.path, &self.file)? == Some(false))
+    }
 }
 
 impl Medium for File {
@@ -219,23 +224,24 @@ fn lock(
             Err(TryLockError::Error(error)) => return Err(errors::refused("lock", &path, error)),
         }
         let name = Mutex::new(Name::Unsynced);
-        let owned = OwnedFile { file, place: Arc::clone(place), name };
+        let owned = OwnedFile { file, path: path.clone(), place: Arc::clone(place), name };
         // Its owner may have removed it between opening and locking.
-        if is_named(&owned.file, &path).map_err(|error| errors::refused("lock", &path, error))? {
+        let named = names(&path, &owned.file);
+        if named.map_err(|error| errors::refused("lock", &path, error))? == Some(true) {
             return Ok(Some(owned));
         }
     }
     Err(errors::busy(id))
 }
 
-/// Whether `path` still names this file.
-fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+/// Whether `path` names this file; `None` when it names nothing.
+fn names(path: &Path, file: &File) -> io::Result<Option<bool>> {
     match fs::metadata(path) {
         Ok(named) => {
             let opened = file.metadata()?;
-            Ok((named.dev(), named.ino()) == (opened.dev(), opened.ino()))
+            Ok(Some((named.dev(), named.ino()) == (opened.dev(), opened.ino())))
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -15,6 +15,10 @@ pub(crate) trait Medium: Send + Sync {
     fn sync(&self) -> io::Result<()>;
     /// How long it is; `None` when it was removed.
     fn length(&self) -> io::Result<Option<u64>>;
+    /// Whether another file stands where it is looked for: somebody else may have that one open.
+    fn is_replaced(&self) -> io::Result<bool> {
+        Ok(false)
+    }
 }
 
 /// Reads a medium from some place on.

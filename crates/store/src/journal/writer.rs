@@ -151,6 +151,9 @@ impl<M: Medium> Writer<M> {
 
     /// Cuts what lies behind the end, and notices whoever wrote there without the right to.
     fn check_end(&mut self) -> Result<(), AppendError> {
+        if self.medium.is_replaced()? {
+            return Err(AppendError::Conflict("another file has taken its place".into()));
+        }
         let length = self.medium.length()?.ok_or(AppendError::Removed)?;
         if self.tail != Tail::Clean {
             self.medium.cut(self.end.length)?;

@@ -217,6 +217,33 @@ fn a_journal_removed_under_its_owner_is_noticed() {
 }
 
 #[test]
+fn a_journal_that_a_copy_took_the_place_of_has_one_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::open(folder.path()).unwrap();
+    store.make("a");
+    let lease = store.take("a").unwrap();
+    store.add(&lease, entries(1..=1)).unwrap();
+    let path = store.journal_path(&id("a"));
+    let aside = path.with_extension("aside");
+    fs::rename(&path, &aside).unwrap();
+    // Under no name it is its owner's still.
+    store.add(&lease, entries(2..=2)).unwrap();
+    fs::copy(&aside, &path).unwrap();
+    let second = store.take("a").unwrap();
+    for is_kept in [true, false] {
+        let error = store.add(&lease, entries(3..=3)).unwrap_err();
+        assert_eq!(error.kind(), StoreErrorKind::Conflict);
+        assert!(error.to_string().contains("another file has taken its place"), "{error}");
+        if is_kept {
+            fs::remove_file(&aside).unwrap();
+        }
+    }
+    store.add(&second, entries(3..=3)).unwrap();
+    drop(second);
+    assert_eq!(store.seqs("a"), [1, 2, 3]);
+}
+
+#[test]
 fn a_name_that_cannot_be_synced_leaves_the_journal_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let store = FileStore::open(folder.path()).unwrap();

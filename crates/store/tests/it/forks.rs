@@ -67,6 +67,9 @@ fn a_fork_that_cannot_be_made_leaves_nothing() {
     assert_eq!(error.kind(), StoreErrorKind::Exists);
     let long = SessionHeader { workspace: "w".repeat(10_000), ..header("b") };
     assert!(store.fork(&id("a"), &long, &entries(1..=2)).is_err());
+    // Deleted since it was read: what its results name is gone.
+    let error = store.fork(&id("gone"), &header("b"), &entries(1..=2)).unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::NotFound);
     assert_eq!(listed(), before);
 }
 

@@ -2,7 +2,8 @@
 //!
 //! The session's state holds one hash per file that was read or written. A change is refused when
 //! there is none, or when the file's content no longer has it. Where only some lines were shown as
-//! they are, the state says which, and the file as a whole is not replaced.
+//! they are, the state says which, and the file as a whole is not replaced; nor is it in the answer that
+//! first asked to see it.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};

@@ -212,13 +212,22 @@ pub fn repeated_failure(times: u32) -> String {
 /// Why somebody is asked about a call that only ever failed, and would be asked about anyway.
 #[must_use]
 pub fn repeated_ask(times: u32, why: &str) -> String {
-    format!("the same call failed {times} times in a row; {why}")
+    format!("the same call failed {}; {why}", in_a_row(times))
 }
 
 /// A call that is not run again because it only ever failed.
 #[must_use]
 pub fn repeated_stop(times: u32) -> String {
-    format!("Not run: this exact call failed {times} times in a row. The turn ends here.")
+    format!("Not run: this exact call failed {}. The turn ends here.", in_a_row(times))
+}
+
+/// How often something came.
+#[must_use]
+pub fn in_a_row(times: u32) -> String {
+    match times {
+        1 => "once".to_owned(),
+        _ => format!("{times} times in a row"),
+    }
 }
 
 /// A call that touches something else each time it is about to start.

@@ -106,12 +106,17 @@ fn what_a_batch_cut_was_not_shown() {
 
 #[test]
 fn what_the_same_reply_asks_for_was_not_shown() {
-    check(&[("a", "one\nend\n")], &[&[READ_A, WRITE_A], &[WRITE_A]], |_| (), expect![[r#"
+    check(
+        &[("a", "one\nend\n")],
+        &[&[READ_A, WRITE_A], &[WRITE_A]],
+        |_| (),
+        expect![[r#"
         result ok:      1	one\n     2	end\n
         result error: $D/a was read in this same answer, so you had not seen it when you wrote this; look at what it holds, then try again
         result ok: Updated $D/a (1 line)
         a is now "short"
-    "#]]);
+    "#]],
+    );
     check(
         &[("a", "one\nend\n")],
         &[&[READ_A, EDIT_A, WRITE_A], &[READ_A, WRITE_A]],

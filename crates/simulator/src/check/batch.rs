@@ -52,7 +52,7 @@ impl Batch {
             id: CallId { turn: replied.turn, round: replied.round, index },
             wire_id: call.id.clone(),
             name: call.name.clone(),
-            input: call.input.get().to_owned(),
+            input: call.invalid.as_deref().unwrap_or(call.input.get()).to_owned(),
             facts: tools::facts(&call.name, &call.input).unwrap_or_default(),
             must_not_run: is_broken(call).then_some(Invariant::InvalidNeverRuns),
             is_planned: false,

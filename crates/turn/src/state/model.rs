@@ -2,8 +2,8 @@
 
 use heeler_core::{
     AcceptedAnswer, CallId, Cost, EpochCause, Event, ModelAccepted, ModelFailed, ModelReplied,
-    ModelStarted, ProviderErrorKind, Reply, Reread, StopReason, ToolOutput, ToolUse, TurnOutcome,
-    Usage,
+    ModelStarted, ProviderErrorKind, RawJson, Reply, Reread, StopReason, ToolOutput, ToolUse,
+    TurnOutcome, Usage,
 };
 
 use super::turn::{Accepted, Call, CallStatus, Phase};
@@ -200,7 +200,7 @@ impl State {
                 id: id(index),
                 wire_id: call.id.clone(),
                 name: call.name.clone(),
-                input: call.input.clone(),
+                input: input_of(call),
                 facts: heeler_core::Facts::default(),
                 notes: Vec::new(),
                 hook: None,
@@ -331,5 +331,15 @@ fn outlives(accepted: &Accepted, failure: ProviderErrorKind) -> bool {
         ProviderErrorKind::Network => true,
         ProviderErrorKind::Format => accepted.unread + 1 < UNREAD_MAX,
         _ => false,
+    }
+}
+
+/// What a call runs with. Of one that cannot be read it is why: it never runs, and is the same as another
+/// only where that is the same.
+fn input_of(call: &ToolUse) -> RawJson {
+    let runs = is_on(Bug::TruncatedRuns) || is_on(Bug::BrokenRuns);
+    match call.invalid.as_deref().filter(|_| !runs) {
+        Some(why) => RawJson::from_value(&why.into()),
+        None => call.input.clone(),
     }
 }

@@ -107,7 +107,7 @@ pub struct Call {
     pub wire_id: String,
     /// The tool's name as the model wrote it.
     pub name: String,
-    /// The input it runs with: the model's, or what planning made of it.
+    /// The input it runs with: the model's, or what planning made of it; of one that cannot be read, why.
     pub input: RawJson,
     /// What it touches; empty until planned.
     pub facts: Facts,

@@ -177,7 +177,7 @@ fn a_rule_given_for_one_call_does_not_let_another_run_that_failed_too_often() {
         "session 0 bash(make)",
         expect![[r#"
             session 0 bash(make)
-              > run 0 bash [decision of person], ask 1 bash (the same call failed 1 times in a row; it runs the command `make`)
+              > run 0 bash [decision of person], ask 1 bash (the same call failed once; it runs the command `make`)
             ---
             user: build
             model: <w1 bash {"command":"make"}>
@@ -313,6 +313,46 @@ fn a_call_nobody_can_be_asked_about_ends_the_turn_at_the_fifth_failure() {
 }
 
 #[test]
+fn inputs_that_are_broken_in_different_ways_are_not_the_same_call() {
+    check(
+        "set repeats=3
+         user break
+         reply broken read no colon
+         reply broken read no comma
+         reply broken read no comma
+         reply Enough.",
+        expect![[r#"
+            set repeats=3
+              > idle
+            user break
+                epoch 1 first
+              > model 1.1.1
+            reply broken read no colon
+                call 0 failed: The call was not run: no colon. Send the whole input again.
+              > model 1.2.1
+            reply broken read no comma
+                call 0 failed: The call was not run: no comma. Send the whole input again.
+              > model 1.3.1
+            reply broken read no comma
+                call 0 failed: The call was not run: no comma. Send the whole input again.
+              > model 1.4.1
+            reply Enough.
+                turn 1 ended done: Enough.
+              > idle
+            ---
+            user: break
+            model: <w1 read {}>
+            user: <w1! = The call was not run: no colon. Send the whole input again.>
+            model: <w2 read {}>
+            user: <w2! = The call was not run: no comma. Send the whole input again.>
+            model: <w3 read {}>
+            user: <w3! = The call was not run: no comma. Send the whole input again. + Note: this exact call has failed 2 times in a row. Calling it again unchanged will fail again; change something or expl…>
+            model: Enough.
+        "#]],
+    );
+}
+
+#[test]
 fn repeats_without_a_limit_are_nobodys_concern() {
     check(
         "set repeats=0
@@ -386,8 +426,5 @@ fn at_a_limit_of_two_the_second_failure_is_the_end_and_no_warning() {
         })
         .map(|content| content.iter().filter_map(heeler_core::Block::as_text).collect())
         .collect();
-    assert_eq!(
-        results,
-        ["no", "Not run: this exact call failed 1 times in a row. The turn ends here."]
-    );
+    assert_eq!(results, ["no", "Not run: this exact call failed once. The turn ends here."]);
 }

@@ -101,7 +101,7 @@ pub(super) fn permission(open: &OpenPermission, file: Option<&str>, look: Look<'
             of_it.extend(said(&why, look.theme.dim, look));
         }
         PermissionReason::Repeated(times) => {
-            let why = format!("the same call failed {times} times in a row");
+            let why = format!("the same call failed {}", heeler_turn::words::in_a_row(*times));
             of_it.extend(said(&why, look.theme.warning, look));
         }
         PermissionReason::LeavePlan { .. } => {}

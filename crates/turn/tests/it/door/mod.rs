@@ -8,7 +8,7 @@
 //! user TEXT, large N          an input; one of so many characters
 //! picture TEXT                an input with an image after it
 //! steer ID TEXT, unsteer ID   queues an input, takes it back
-//! reply PART | PART ...       the model answers: a text, `call NAME ARGUMENT`, `broken NAME`,
+//! reply PART | PART ...       the model answers: a text, `call NAME ARGUMENT`, `broken NAME [WHY]`,
 //!                             `think TEXT`, `stop REASON`, `cost N`, `used N`, `read N`;
 //!                             `call NAME#ID` names the wire id, `call NAME#` leaves it empty
 //! accepted ID                 the provider writes the answer by itself, under this id
@@ -313,7 +313,8 @@ impl Play {
             }
         };
         let input = if broken { RawJson::empty_object() } else { toolbox::input(name, argument) };
-        let invalid = broken.then(|| "its input was cut off".to_owned());
+        let why = if argument.is_empty() { "its input was cut off" } else { argument };
+        let invalid = broken.then(|| why.to_owned());
         Block::from(ToolUse { id, name: name.into(), input, invalid, cache: None })
     }
 

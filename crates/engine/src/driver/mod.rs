@@ -439,9 +439,10 @@ impl Driver {
         for (_, task) in self.running.iter() {
             task.cancel.cancel();
         }
-        // A journal that is gone cannot be continued, and its error says what to do instead.
+        // A journal that is gone cannot be continued, and one that somebody else changed may have lost
+        // anything; either error says what to do instead.
         let next = match error.kind() {
-            StoreErrorKind::NotFound => "",
+            StoreErrorKind::NotFound | StoreErrorKind::Conflict => "",
             _ => ". Nothing that was written is lost; fix the cause and continue the session",
         };
         // A turn whose very beginning could not be written ends like any other.

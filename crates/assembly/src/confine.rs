@@ -146,11 +146,15 @@ pub(crate) async fn obstacle(
     let tried = heeler_home.join(TRIED_FILE);
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let now = format!("{} {boot}", env!("CARGO_PKG_VERSION"));
-    if !boot.is_empty() && fs::read_to_string(&tried).is_ok_and(|before| before == now) {
+    // What is no plain file is neither waited for nor written over.
+    let before = heeler_settings::read_file(&tried, TRIED_FILE);
+    if !boot.is_empty()
+        && matches!(&before, Ok(Some(before)) if before.as_slice() == now.as_bytes())
+    {
         return Ok(None);
     }
     let probe = launcher.probe().await?;
-    if probe.can_confine() {
+    if probe.can_confine() && before.is_ok() {
         // Only a saving: without it, it is tried again.
         let _ = fs::write(&tried, now);
     }

@@ -5,8 +5,8 @@
 //! [`Child`] dropped, or the program that asked gone (by `kill -9` too), it kills everything the
 //! command left behind. A command may be put in a box ([`Confinement`]), which says where it writes,
 //! what it cannot read and whom it reaches. Read in this order: `command`, `launcher`, `child`, then
-//! how it is done: `pipes`, `wire`, `launcher/connection`, `launcher/serve`, `launcher/tree`; then
-//! `confinement`, and in it `cached`, `porter`, `space`, `rules`, `calls`, `guard`, `watch`.
+//! how it is done: `pipes`, `wire`, `launcher/connection`, `launcher/serve`, `launcher/tree`,
+//! `launcher/heir`; then `confinement`, and in it `cached`, `porter`, `space`, `rules`, `calls`, `guard`, `watch`.
 //!
 //! Invariant: nothing here knows what an agent is, and no process starts anywhere else.
 

@@ -103,6 +103,10 @@ impl Reader<'_> {
             self.unclear("the name of a command holds unusual characters");
             return None;
         }
+        // No program is called so: it is an option of what runs there.
+        if known.len() > 1 && known.starts_with('-') {
+            self.unclear(&format!("an option stands in the place of a command: {known}"));
+        }
         // What looks like a line may be one, to a program that gives it to a shell.
         if known.split_once(' ').is_some_and(|(first, _)| !first.contains('/')) {
             self.unclear("the name of a command is several words");

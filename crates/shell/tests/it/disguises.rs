@@ -200,6 +200,20 @@ fn is_seen(line: &str) -> bool {
 }
 
 #[test]
+fn what_another_user_runs_is_looked_into() {
+    for line in [
+        "su root -c 'touch p'",
+        "su root -- -c 'touch p'",
+        "su -- root -c 'touch p'",
+        "su - root -- --command='touch p'",
+        "su -c 'touch p' root",
+        "su root -- -x s",
+    ] {
+        assert!(is_seen(line), "{line}");
+    }
+}
+
+#[test]
 fn values_that_bash_expands_by_itself_are_looked_into() {
     for line in [
         "PS4='$(touch p)'; set -x; ls",

@@ -51,7 +51,7 @@ const VERBS: &[Program] = &[
         "status blame annotate describe rev-parse rev-list ls-files ls-tree cat-file shortlog \
          merge-base for-each-ref show-ref show-branch name-rev check-ignore check-attr check-mailmap \
          check-ref-format count-objects cherry var version help verify-commit verify-tag \
-         verify-pack fsck merge-tree patch-id stripspace column get-tar-commit-id",
+         verify-pack fsck patch-id stripspace column get-tar-commit-id",
     )
     .options(&[
         writes("--output"),
@@ -178,7 +178,7 @@ const VERBS: &[Program] = &[
         decides_line("--exec", RUNS),
     ]),
     changes("bundle+create").operands(Operands::WriteFirst),
-    changes("bundle fast-export fast-import mailinfo mailsplit notes write-tree commit-tree mktree mktag hash-object update-index interpret-trailers rerere sparse-checkout merge-file unpack-objects unpack-file pack-objects index-pack mergetool quiltimport"),
+    changes("bundle fast-export fast-import mailinfo mailsplit notes write-tree merge-tree commit-tree mktree mktag hash-object update-index interpret-trailers rerere sparse-checkout merge-file unpack-objects unpack-file pack-objects index-pack mergetool quiltimport"),
     changes("merge-index").operands(Operands::Command(0)),
     changes("init").operands(Operands::Write(0)).options(&[
         decides("--template", "a template brings hooks along").valued(),

@@ -50,6 +50,7 @@ fn what_only_looks_only_reads() {
             only reads"#]],
     );
     check("git branch new", expect!["runs git branch new"]);
+    check("git merge-tree a b", expect!["runs git merge-tree a b"]);
     check("git branch -d old", expect!["runs git branch -d old"]);
     check(
         "sort a -o b",

@@ -34,16 +34,14 @@ impl Start {
         #[expect(clippy::disallowed_methods, reason = "this is the launcher")]
         let mut command = Command::new(program);
         command.args(args).env_clear().envs(env).current_dir(&cwd);
-        if !has_terminal {
+        if has_terminal {
+            #[expect(unsafe_code, reason = "the library has no word for it")]
+            // SAFETY: the launcher has one thread, and only system calls are made.
+            unsafe {
+                command.pre_exec(lead_session);
+            }
+        } else {
             command.process_group(0);
-        }
-        #[expect(unsafe_code, reason = "the library has no word for it")]
-        // SAFETY: the launcher has one thread, and only system calls are made.
-        unsafe {
-            command.pre_exec(move || {
-                die_with_the_launcher()?;
-                if has_terminal { lead_session() } else { Ok(()) }
-            });
         }
         command.stdin(input).stdout(output).stderr(errors);
         match tree::with_mark(mark, || command.spawn()) {
@@ -53,14 +51,6 @@ impl Start {
             Err(error) => Err(Failure::Refused(error.to_string())),
         }
     }
-}
-
-/// Has the kernel kill the calling process when the launcher dies, whoever else died. What it starts has
-/// other parents and is killed by the launcher's parent or heir.
-fn die_with_the_launcher() -> io::Result<()> {
-    #[cfg(target_os = "linux")]
-    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-    Ok(())
 }
 
 /// Makes the calling process the leader of a session, and of a group, on its standard input.

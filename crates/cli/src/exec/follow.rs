@@ -96,6 +96,10 @@ async fn print_all(store: &FileStore, session: Session, is_json: bool) -> std::i
     Ok(finish.exit())
 }
 
+/// Why a turn has no end.
+pub(crate) const ENDED_IN_A_TURN: &str =
+    "the heeler that had the session open ended in the middle of a turn";
+
 /// How the session ended, after the last end of a turn; and whether people know it already.
 fn last_of(store: &FileStore, session: &Session, last: Option<Finish>) -> (Finish, bool) {
     let (view, _) = session.subscribe();
@@ -104,10 +108,7 @@ fn last_of(store: &FileStore, session: &Session, last: Option<Finish>) -> (Finis
         (None, Some(last)) => (last, true),
         // Nothing was done meanwhile.
         (None, None) => (ended(TurnOutcome::Done), true),
-        (Some(_), _) => {
-            let message = "the heeler that had the session open ended in the middle of a turn";
-            (ended(TurnOutcome::Failed { message: message.to_owned() }), false)
-        }
+        (Some(_), _) => (ended(TurnOutcome::Failed { message: ENDED_IN_A_TURN.to_owned() }), false),
     }
 }
 

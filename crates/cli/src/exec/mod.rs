@@ -17,7 +17,7 @@ mod wanted;
 mod watch;
 mod writer;
 
-pub(crate) use follow::{follow, not_followed};
+pub(crate) use follow::{ENDED_IN_A_TURN, follow, not_followed};
 pub(crate) use text::progress;
 
 use std::path::{Path, PathBuf};

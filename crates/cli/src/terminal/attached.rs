@@ -20,7 +20,7 @@ use heeler_tui::{Window, run as run_window};
 use tokio::sync::mpsc;
 
 use super::{QUESTIONS_MAX, Shutdown, clipboard, continued, editor, host, look, stored, tell};
-use crate::exec::END_PATIENCE;
+use crate::exec::{END_PATIENCE, ENDED_IN_A_TURN};
 use crate::exit::Exit;
 use crate::say::{say, say_within, told};
 
@@ -51,7 +51,7 @@ pub(crate) async fn show(
     }
     let guest = Guest {
         environment: environment.clone(),
-        store,
+        store: store.clone(),
         workspace: workspace.clone(),
         background: Arc::default(),
     };
@@ -74,18 +74,26 @@ pub(crate) async fn show(
         prompt: None,
     };
     let (session, shown, _) = run_window(session, window).await;
-    let exit = shutdown.exit(shown)?;
+    let mut exit = shutdown.exit(shown)?;
     let id = session.id().clone();
     let has_ended = tokio::select! {
         biased;
         () = session.closed() => true,
         () = std::future::ready(()) => false,
     };
-    let told = match has_ended {
-        true => format!(
-            "heeler: the session was closed where it was open; `heeler --resume {id}` goes on with it"
-        ),
-        false => format!("heeler: the session goes on; `heeler attach {id}` shows it again"),
+    let told = if has_ended {
+        let ended = if session.subscribe().0.turn.is_some() {
+            exit = if exit == Exit::Done { Exit::Failure } else { exit };
+            ENDED_IN_A_TURN
+        } else {
+            "the session was closed where it was open"
+        };
+        match store.journal_path(&id).try_exists() {
+            Ok(false) => format!("heeler: {ended}; it was removed meanwhile"),
+            _ => format!("heeler: {ended}; `heeler --resume {id}` goes on with it"),
+        }
+    } else {
+        format!("heeler: the session goes on; `heeler attach {id}` shows it again")
     };
     say_within(END_PATIENCE, told);
     session.close().await;

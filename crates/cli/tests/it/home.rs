@@ -212,6 +212,50 @@ fn a_journal_removed_in_the_middle_of_a_turn_is_told_and_not_to_be_continued() {
 }
 
 #[test]
+fn a_journal_cut_or_replaced_in_the_middle_of_a_turn_is_not_called_whole() {
+    let check = |spoil: fn(&Path), expected: Expect| {
+        let world = World::new();
+        let script = r#"
+            [[reply]]
+            blocks = [{ call = "Bash", input = { command = "echo > began; read l < gate" } }]
+        "#;
+        let server = MockServer::start(Script::parse(script).unwrap());
+        let mut began = Fifo::new(&world.path("work/began"));
+        let mut gate = Fifo::new(&world.path("work/gate"));
+        let running = world.exec_at(&server, &["--allow", "Bash", "-q", "go"]).start();
+        began.wait();
+        spoil(&world.journal());
+        gate.open();
+        let output = running.finish().exits(1);
+        expected.assert_eq(&world.plain(&output.stderr));
+    };
+    check(|journal| drop(std::fs::File::create(journal).unwrap()), expect![[r#"
+        heeler: the session's journal could not be written, so the turn stopped here: somebody else wrote to session ID: the file has 0 bytes instead of 23429 (`WORLD/home/sessions/ID.jsonl`); open it again
+        heeler: go on with `heeler exec --resume ID PROMPT`
+    "#]]);
+    check(
+        |journal| {
+            let aside = journal.with_extension("aside");
+            std::fs::copy(journal, &aside).unwrap();
+            std::fs::rename(aside, journal).unwrap();
+        },
+        expect![[r#"
+            heeler: the session's journal could not be written, so the turn stopped here: somebody else wrote to session ID: another file has taken its place (`WORLD/home/sessions/ID.jsonl`); open it again
+            heeler: go on with `heeler exec --resume ID PROMPT`
+        "#]],
+    );
+}
+
+#[test]
+fn a_pipe_in_place_of_what_is_remembered_of_the_machine_holds_nobody_up() {
+    let world = World::new();
+    let pipe = world.path("home/sandbox-tried");
+    assert!(program("mkfifo").arg(&pipe).status().unwrap().success());
+    world.exec(ANY, &["hello"]).run().exits(0);
+    assert!(std::os::unix::fs::FileTypeExt::is_fifo(&pipe.metadata().unwrap().file_type()));
+}
+
+#[test]
 fn a_home_is_made_for_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let world = World::new();

@@ -26,6 +26,7 @@ impl App {
 
     /// The session is closed, and all it told is seen. Who writes is told so.
     pub(super) fn ended(&mut self, now: Timestamp) -> Vec<Action> {
+        let is_in_a_turn = self.is_busy();
         self.over = Some(Over { kept: Draft::default() });
         (self.pager, self.paged, self.picker) = (None, None, None);
         let mut actions = self.write_pressed(now);
@@ -51,9 +52,10 @@ impl App {
                  long, and no copied image"
             }
         };
-        let ended = match self.is_guest {
-            true => "the session was closed where it was open",
-            false => "the session is closed",
+        let ended = match (self.is_guest, is_in_a_turn) {
+            (true, true) => "the heeler that had the session open ended in the middle of a turn",
+            (true, false) => "the session was closed where it was open",
+            (false, _) => "the session is closed",
         };
         let text = format!("{ended}{kept}. Enter or Ctrl-D leaves");
         self.transcript.note(Note::warning(text));

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use clap::ValueEnum;
 use heeler_core::{SessionId, SessionStore as _};
 use heeler_store::FileStore;
@@ -61,6 +61,12 @@ pub(crate) async fn write_file(
     path: &Path,
     existing: Existing,
 ) -> Result<()> {
+    ensure!(
+        !is_kept_in(store, &id, path),
+        "{} is in the folder that the sessions are kept in, which an export would destroy; name a file \
+         elsewhere",
+        path.display()
+    );
     let cannot = |error: io::Error| unwritten(path, &error);
     let mut file = Unfinished::at(path).map_err(cannot)?;
     let mut out = BufWriter::new(Named { file: file.file(), path });
@@ -73,6 +79,13 @@ pub(crate) async fn write_file(
         }
         kept => Ok(kept.map_err(cannot)?),
     }
+}
+
+/// Whether a file is, or would be, in the folder of the sessions.
+fn is_kept_in(store: &FileStore, id: &SessionId, path: &Path) -> bool {
+    let journal = store.journal_path(id);
+    let real = |path: &Path| std::path::absolute(path).ok()?.parent()?.canonicalize().ok();
+    real(&journal).zip(real(path)).is_some_and(|(sessions, folder)| folder.starts_with(sessions))
 }
 
 /// A file whose errors tell that they are its.

@@ -229,3 +229,17 @@ fn a_files_name_says_its_form_and_what_cannot_be_written_is_told() {
     assert!(refused.stderr.contains("cannot write absent/a.html"), "{}", refused.stderr);
     assert!(!world.path("work/absent").exists());
 }
+
+#[test]
+fn an_export_takes_no_place_among_the_sessions() {
+    let world = World::new();
+    world.exec("[[reply]]\ntext = \"ok\"\n", &["hello"]).run().exits(0);
+    let before = world.journal_lines();
+    let journal = world.journal();
+    let ids = world.ids();
+    let arguments = ["sessions", "export", &ids[0], "--format", "markdown", "--force", "-o"];
+    let output = world.heeler(&[&arguments[..], &[journal.to_str().unwrap()]].concat()).run();
+    let told = output.exits(2).stderr;
+    assert!(told.contains("is in the folder that the sessions are kept in"), "{told}");
+    assert_eq!(world.journal_lines(), before);
+}

@@ -254,8 +254,8 @@ fn a6_an_owner_that_is_killed_is_told_and_its_session_goes_on() {
     let second = attach(&world, "  y  once");
     owner.signals(Signal::KILL);
     let (code, screen) = second.ends();
-    assert_eq!(code, 0);
-    assert!(screen.contains("closed where it was open; `heeler --resume"), "{screen}");
+    assert_eq!(code, 1);
+    assert!(screen.contains("in the middle of a turn; `heeler --resume"), "{screen}");
     owner.dies();
     let [id] = world.ids().try_into().unwrap();
     let refused = world.heeler(&["attach", &id]).run().exits(2);

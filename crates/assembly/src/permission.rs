@@ -15,7 +15,7 @@ use heeler_settings::{
 use heeler_turn::verdict::judge;
 
 use crate::call::Place;
-use crate::confine::{Sandbox, is_wanted, protected_in, reach};
+use crate::confine::{Made, Sandbox, is_wanted, make, protected_in, reach};
 use crate::denied::Walls;
 use crate::dotfiles::home_in;
 use crate::secret_places::secrets;
@@ -175,7 +175,12 @@ impl Permission {
             .and_then(|(tool, rest)| Some((tool.trim(), rest.strip_suffix(')')?)))
             .filter(|(_, argument)| !argument.trim().is_empty())
             .ok_or_else(|| refused("write the call as Tool(argument), such as `Bash(git push)`"))?;
-        let tools = toolset(bash(Launcher::new(), environment, &loaded))?;
+        let mut bash = bash(Launcher::new(), environment, &loaded);
+        if policy.has_box {
+            let Made { confines, temp, .. } = make(environment, workspace, &reach)?;
+            bash = bash.confined_by(confines, temp);
+        }
+        let tools = toolset(bash)?;
         let home = environment.get("HOME")?;
         let place = Place { tools: &tools, workspace: &policy.workspace, home };
         let (tool, facts) = place.facts(tool, argument).map_err(|why| refused(&why))?;

@@ -35,6 +35,20 @@ const USER: &str = r#"{"permissions": {
 const HOME: [(&str, &str); 1] = [(".claude/settings.json", USER)];
 
 #[test]
+fn a_call_is_explained_with_the_private_folder_that_a_session_has() {
+    check(
+        &HOME,
+        &["explain", "Bash(tmp=$(mktemp -d); cp a \"$tmp\"; rm -rf \"$tmp\" $TMPDIR/y)"],
+        expect![[r#"
+        exit 0
+        allow: it stays in the box
+        mode: ask
+        confined: yes
+    "#]],
+    );
+}
+
+#[test]
 fn a_call_is_explained_with_what_decides() {
     check(
         &HOME,

@@ -27,7 +27,7 @@ use std::path::{Component, Path, PathBuf};
 use heeler_core::{Mode, Rule};
 
 use crate::SettingsError;
-use crate::document::{self, Node, Value};
+use crate::document::{self, Entry, Node, Value};
 use crate::keys::{Key, KeyValue};
 use crate::source::{Aspect, Context, Place, Source};
 pub(crate) use fields::unknown_name;
@@ -307,28 +307,33 @@ impl<'a> Reading<'a> {
     }
 
     fn environment(&mut self, node: &Node) -> Result<(), SettingsError> {
-        let name = &self.source.name;
         let Value::Table(entries) = &node.value else {
-            return Err(fields::wrong(name, "env", node, "a table"));
+            return Err(fields::wrong(&self.source.name, "env", node, "a table"));
         };
         for entry in entries {
-            let (key, line) = (&entry.key, entry.line);
-            let value = text(name, &format!("env.{key}"), &entry.node)?;
-            let is_name = !key.is_empty() && !key.contains(['=', '\0']);
-            if !is_name || value.contains('\0') {
-                let why = format!("`env.{key}` cannot be a variable; rename it, or remove it");
-                return Err(SettingsError::at(name, line, why));
-            }
-            if self.is_foreign() && is_secret(key) {
-                self.note(line, format!(
-                    "the variable {key} looks like a secret and is not given to commands; to give it \
-                     to them, set it in heeler's own settings.toml"
-                ));
-                continue;
-            }
-            let setting = Setting { value: value.to_owned(), source: self.at(line) };
-            self.layer.environment.push((key.clone(), setting));
+            let read = self.variable(entry);
+            self.keep(read);
         }
+        Ok(())
+    }
+
+    fn variable(&mut self, entry: &Entry) -> Result<(), SettingsError> {
+        let (name, key, line) = (&self.source.name, &entry.key, entry.line);
+        let value = text(name, &format!("env.{key}"), &entry.node)?;
+        let is_name = !key.is_empty() && !key.contains(['=', '\0']);
+        if !is_name || value.contains('\0') {
+            let why = format!("`env.{key}` cannot be a variable; rename it, or remove it");
+            return Err(SettingsError::at(name, line, why));
+        }
+        if self.is_foreign() && is_secret(key) {
+            self.note(line, format!(
+                "the variable {key} looks like a secret and is not given to commands; to give it \
+                 to them, set it in heeler's own settings.toml"
+            ));
+            return Ok(());
+        }
+        let setting = Setting { value: value.to_owned(), source: self.at(line) };
+        self.layer.environment.push((key.clone(), setting));
         Ok(())
     }
 

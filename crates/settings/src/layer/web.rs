@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use super::fields::{Fields, text, unknown_name};
 use super::{Reading, Setting};
 use crate::SettingsError;
+use crate::document::Node;
 
 /// The most hosts that one file may name.
 pub const WEB_HOSTS_MAX: usize = 64;
@@ -79,15 +80,8 @@ impl Reading<'_> {
         }
         let mut hosts = Vec::new();
         for node in nodes {
-            let given = text(name, "web_fetch.allowed_hosts", node)?;
-            let value = host(given).ok_or_else(|| {
-                let why = format!(
-                    "`web_fetch.allowed_hosts`: `{given}` is no host; write a name or an IP address \
-                     alone, such as `wiki.lan` or `127.0.0.1`"
-                );
-                SettingsError::at(name, node.line, why)
-            })?;
-            hosts.push(Setting { value, source: self.at(node.line) });
+            let host = self.web_host(node);
+            hosts.extend(self.keep(host));
         }
         fields.finish(self.unknown())?;
         if self.source.place.is_repository() {
@@ -96,6 +90,19 @@ impl Reading<'_> {
             self.layer.web_hosts = hosts;
         }
         Ok(())
+    }
+
+    fn web_host(&self, node: &Node) -> Result<Setting<String>, SettingsError> {
+        let name = &self.source.name;
+        let given = text(name, "web_fetch.allowed_hosts", node)?;
+        let value = host(given).ok_or_else(|| {
+            let why = format!(
+                "`web_fetch.allowed_hosts`: `{given}` is no host; write a name or an IP address \
+                 alone, such as `wiki.lan` or `127.0.0.1`"
+            );
+            SettingsError::at(name, node.line, why)
+        })?;
+        Ok(Setting { value, source: self.at(node.line) })
     }
 }
 

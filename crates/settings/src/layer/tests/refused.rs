@@ -199,3 +199,24 @@ fn hooks_have_a_limit() {
     let long = hooks(&["x".repeat(1025)]).unwrap_err();
     assert!(long.ends_with("is no pattern: it has more than 1024 bytes"), "{long}");
 }
+
+#[test]
+fn every_mistake_of_a_table_is_told_not_the_first_alone() {
+    let text = "[sandbox]\nmode = true\nnetwork = 'yes'\nwritable = ['a', 1, '~you']\nunix = 1\nx = 2\n\
+                [env]\nA = 1\nB = 'b'\nC = 2\n\
+                [web_fetch]\nallowed_hosts = ['http://a', 'b', 'c/d']\n";
+    let layer = Layer::salvage(&source(Place::User, text), &context());
+    let told: String = layer.mistakes.iter().map(|mistake| format!("{mistake}\n")).collect();
+    expect![[r#"
+        FILE:8: `env.A` has to be a text, and is a number
+        FILE:10: `env.C` has to be a text, and is a number
+        FILE:2: `sandbox.mode` has to be a text, and is true or false
+        FILE:4: `sandbox.writable` has to be a text, and is a number
+        FILE:4: `sandbox.writable`: the folder `~you` names another user's home; write the whole path
+        FILE:3: `sandbox.network` has to be true or false, and is a text
+        FILE:5: `sandbox.unix` is no setting; there are mode, writable, network
+        FILE:6: `sandbox.x` is no setting; there are mode, writable, network
+        FILE:12: `web_fetch.allowed_hosts`: `http://a` is no host; write a name or an IP address alone, such as `wiki.lan` or `127.0.0.1`
+        FILE:12: `web_fetch.allowed_hosts`: `c/d` is no host; write a name or an IP address alone, such as `wiki.lan` or `127.0.0.1`
+    "#]].assert_eq(&told);
+}

@@ -288,7 +288,9 @@ impl Finish {
         }
         Some(match &self.session {
             Some(id) if !self.is_gone => {
-                format!("{why}\nheeler: {}", goes_on(id))
+                let refused = (self.outcome == TurnOutcome::Refused).then_some(self.turn);
+                let next = refused.map_or_else(|| goes_on(id), |turn| goes_on_without(id, turn));
+                format!("{why}\nheeler: {next}")
             }
             _ => why,
         })
@@ -298,6 +300,17 @@ impl Finish {
 /// What the user can do to go on with a session.
 pub(super) fn goes_on(session: &SessionId) -> String {
     format!("go on with `heeler exec --resume {session} PROMPT`")
+}
+
+/// The same without a turn that was refused: with it, what follows mostly is, too.
+fn goes_on_without(session: &SessionId, turn: u32) -> String {
+    let advice = match turn {
+        0 | 1 => "begin a new session".to_owned(),
+        turn => {
+            format!("fork the session before it with `heeler sessions fork {session} --at {turn}`")
+        }
+    };
+    format!("what was refused stays in this session, and may be refused again: {advice}")
 }
 
 /// JSON without white space between its parts: numbers and texts stay as the model wrote them.

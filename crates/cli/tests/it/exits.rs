@@ -43,8 +43,8 @@ fn a_refusal_and_a_cut_reply_are_1() {
         1,
         expect![[r#""refused""#]],
         expect![[r#"
-        heeler: the model refused to go on
-        heeler: go on with `heeler exec --resume ID PROMPT`"#]],
+            heeler: the model refused to go on
+            heeler: what was refused stays in this session, and may be refused again: begin a new session"#]],
     );
     let cut = "[[reply]]\ntext = \"once upon a\"\nstop = \"max_tokens\"";
     check(

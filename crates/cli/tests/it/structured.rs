@@ -120,7 +120,7 @@ fn after_five_wrong_answers_there_is_none() {
         expect![""],
         expect![[r#"
             heeler: the model refused to go on: I cannot help.
-            heeler: go on with `heeler exec --resume ID PROMPT`"#]],
+            heeler: what was refused stays in this session, and may be refused again: begin a new session"#]],
     );
 }
 

@@ -286,7 +286,10 @@ fn each_end_says_what_to_do() {
             TurnOutcome::Truncated,
             expect!["! the answer was cut at the model's output limit; say `go on`"],
         ),
-        (TurnOutcome::Refused, expect!["✗ the model refused to answer"]),
+        (
+            TurnOutcome::Refused,
+            expect!["✗ the model refused to answer; `/clear` begins without that"],
+        ),
         (failed("the disk is full; make room"), expect!["✗ the disk is full; make room"]),
         (
             TurnOutcome::Limit { limit: heeler_core::LimitKind::Rounds },
@@ -298,6 +301,13 @@ fn each_end_says_what_to_do() {
         play.shows();
         expected.assert_eq(&play.scrollback.join("\n"));
     }
+    let answer = heeler_core::FinalAnswer::default();
+    let later = Event::TurnFinished { turn: 2, outcome: TurnOutcome::Refused, answer };
+    let mut play = Play::new(70, 20);
+    play.sees(begins()).sees(later);
+    play.shows();
+    expect!["✗ the model refused to answer; `/fork 2` goes on without that"]
+        .assert_eq(&play.scrollback.join("\n"));
 }
 
 #[test]

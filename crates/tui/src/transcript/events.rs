@@ -94,7 +94,7 @@ impl Transcript {
             // A notice tells it.
             Event::ReasoningLeftOut { .. } => {}
             Event::Notice { text } => self.note(Note::warning(text.clone())),
-            Event::TurnFinished { outcome, .. } => self.finish_turn(outcome, now),
+            Event::TurnFinished { turn, outcome, .. } => self.finish_turn(*turn, outcome, now),
             Event::ToolInputDelta { .. }
             | Event::Usage { .. }
             | Event::PermissionRequested(_)
@@ -172,7 +172,7 @@ impl Transcript {
         })
     }
 
-    fn finish_turn(&mut self, outcome: &TurnOutcome, now: Timestamp) {
+    fn finish_turn(&mut self, number: u32, outcome: &TurnOutcome, now: Timestamp) {
         self.close(now);
         // One that was left unfinished and is ended without going on never ran here.
         let turn = self.turn.take().unwrap_or(RunningTurn { since: now, calls: 0 });
@@ -187,7 +187,13 @@ impl Transcript {
                 };
                 Note::quiet(format!("{}{calls}", seconds(took)))
             }
-            TurnOutcome::Refused => Note::error("the model refused to answer"),
+            // With what was refused, what follows mostly is, too.
+            TurnOutcome::Refused if number > 1 => Note::error(format!(
+                "the model refused to answer; `/fork {number}` goes on without that"
+            )),
+            TurnOutcome::Refused => {
+                Note::error("the model refused to answer; `/clear` begins without that")
+            }
             TurnOutcome::Truncated => {
                 Note::warning("the answer was cut at the model's output limit; say `go on`")
             }

@@ -211,7 +211,14 @@ impl Fetched {
             || (kind.is_empty() && self.body.trim_ascii_start().starts_with(b"<"));
         let said = charset::said(&self.body, &self.content_type);
         if !is_html && self.body.contains(&0) && !said.is_some_and(charset::has_zeros) {
-            let text = format!("{} is no text but {kind}; nothing to show", self.address);
+            let what = match kind {
+                "" => "is no text".to_owned(),
+                _ if kind.starts_with("text/") => {
+                    format!("says {kind}, but holds bytes of zero, which no text has")
+                }
+                _ => format!("is no text but {kind}"),
+            };
+            let text = format!("{} {what}; nothing to show", self.address);
             return Err(ToolError::for_model(text));
         }
         let named = said.or_else(|| is_html.then(|| charset::within(&self.body)).flatten());

@@ -85,6 +85,7 @@ async fn what_cannot_be_shown_says_so() {
         expect!["error: http://HOST/ is no text but application/zip; nothing to show"],
     )
     .await;
+    check(&[&answer("200 OK\r\ncontent-type: text/plain", "a\0b")], "/", expect!["error: http://HOST/ says text/plain, but holds bytes of zero, which no text has; nothing to show"]).await;
     check(&[b"nonsense\r\n\r\n"], "/", expect!["error: http://HOST/ cannot be fetched: the answer's head cannot be read: invalid HTTP version"]).await;
     let long = answer("200 OK\r\ncontent-type: text/plain", &"a".repeat(BODY_BYTES_MAX + 1));
     let host = server(&[&long, &long]).host;

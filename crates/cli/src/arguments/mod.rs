@@ -90,7 +90,7 @@ pub(crate) struct TerminalArguments {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) cwd: Option<PathBuf>,
     /// What runs without asking: ask, accept-edits, plan, allow-listed or bypass. Without, the
-    /// settings say; else it is ask
+    /// settings say; else it is ask. A session that was left in plan mode goes on in it without
     #[arg(long, value_name = "MODE", value_parser = Text(ModeName), hide_possible_values = true)]
     pub(crate) permission_mode: Option<String>,
     #[command(flatten)]
@@ -230,7 +230,7 @@ pub(crate) struct ExecArguments {
     /// What runs without a rule: ask, accept-edits, plan, allow-listed or bypass. Nobody can be
     /// asked here, so ask means deny; with --detach, what asks waits for `heeler attach`, and with
     /// --stream-input it is asked on stdout. Without, the settings say; else it is allow-listed, and
-    /// with --detach ask
+    /// with --detach ask. A session that was left in plan mode goes on in it without
     #[arg(long, value_name = "MODE", value_parser = Text(ModeName), hide_possible_values = true)]
     pub(crate) permission_mode: Option<String>,
     #[command(flatten)]

@@ -54,7 +54,9 @@ impl Wanted {
                 "it is longer than {SCHEMA_BYTES_MAX} bytes; every request carries it"
             );
             let text = String::from_utf8(text).context("it is not UTF-8")?;
-            Ok(Submission::new(InputSchema::parse(&text)?)?)
+            // Some editors mark a text's beginning.
+            let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+            Ok(Submission::new(InputSchema::parse(text)?)?)
         };
         let submission =
             read().with_context(|| format!("cannot use --output-schema {}", file.display()))?;

@@ -46,7 +46,7 @@ fn help() {
                   --model <MODEL>           Who answers: PROVIDER/NAME, a name the catalogue knows, or script:PATH
                   --fallback-model <MODEL>  Who answers when that model cannot; may be given often
                   --cwd <FOLDER>            Work in this folder instead of the current one; a continued session stays in its own
-                  --permission-mode <MODE>  What runs without asking: ask, accept-edits, plan, allow-listed or bypass. Without, the settings say; else it is ask
+                  --permission-mode <MODE>  What runs without asking: ask, accept-edits, plan, allow-listed or bypass. Without, the settings say; else it is ask. A session that was left in plan mode goes on in it without
                   --allow <RULE>            Let this run: `Bash(git status:*)`, `Edit(src/**)`, `Bash`; may be given often
                   --ask <RULE>              Ask before this runs, whatever allows it; may be given often
                   --deny <RULE>             Never let this run, in any mode; may be given often
@@ -93,7 +93,7 @@ fn help_of_exec() {
               -q, --quiet                   Say only what went wrong on stderr: neither progress nor tokens
               -v, --verbose                 Say more on stderr: model calls with their tokens, what the model thinks, what each call gave
                   --cwd <FOLDER>            Work in this folder instead of the current one; a continued session stays in its own
-                  --permission-mode <MODE>  What runs without a rule: ask, accept-edits, plan, allow-listed or bypass. Nobody can be asked here, so ask means deny; with --detach, what asks waits for `heeler attach`, and with --stream-input it is asked on stdout. Without, the settings say; else it is allow-listed, and with --detach ask
+                  --permission-mode <MODE>  What runs without a rule: ask, accept-edits, plan, allow-listed or bypass. Nobody can be asked here, so ask means deny; with --detach, what asks waits for `heeler attach`, and with --stream-input it is asked on stdout. Without, the settings say; else it is allow-listed, and with --detach ask. A session that was left in plan mode goes on in it without
                   --allow <RULE>            Let this run: `Bash(git status:*)`, `Edit(src/**)`, `Bash`; may be given often
                   --ask <RULE>              Ask before this runs, whatever allows it; may be given often
                   --deny <RULE>             Never let this run, in any mode; may be given often

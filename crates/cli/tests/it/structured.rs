@@ -18,7 +18,8 @@ const SCHEMA: &str = r#"{
 
 fn world() -> World {
     let world = World::new();
-    world.write("work/sum.json", SCHEMA);
+    // With the mark that some editors put before a text.
+    world.write("work/sum.json", &format!("\u{feff}{SCHEMA}"));
     world
 }
 

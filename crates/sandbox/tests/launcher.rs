@@ -74,7 +74,7 @@ fn main() -> ExitCode {
             a_kill_spares_other_commands,
             a_killed_parent_takes_everything_along,
             a_parent_that_is_killed_with_its_launcher_does_too,
-            without_an_heir_commands_die_with_both,
+            without_an_heir_a_command_in_a_box_dies_with_both,
             a_forked_launcher_has_nothing_of_its_parent,
             a_launcher_below_a_launcher_is_killed_with_its_own,
         ]);
@@ -446,21 +446,19 @@ async fn a_parent_that_is_killed_with_its_launcher_does_too() {
     }
 }
 
-async fn without_an_heir_commands_die_with_both() {
-    for ahead in [&[][..], &[BOXED]] {
-        let (mut parent, pids) = start_parent(&[&[PARENT_MODE], ahead].concat());
-        let launcher = *pids.last().unwrap();
-        let (heir, others) = heir_and_others(launcher);
-        stop(parent.id());
-        stop(launcher);
-        // What lost its own parent is nobody's child that could be told of a death.
-        let commands: Vec<u32> = others.into_iter().filter(|pid| !pids.contains(pid)).collect();
-        [heir, launcher, parent.id()].into_iter().for_each(kill);
-        wait_dead(&commands);
-        parent.wait().unwrap();
-        // Nobody is left to kill what those started.
-        pids.into_iter().filter(|pid| is_alive(*pid)).for_each(kill);
-    }
+async fn without_an_heir_a_command_in_a_box_dies_with_both() {
+    let (mut parent, pids) = start_parent(&[PARENT_MODE, BOXED]);
+    let launcher = *pids.last().unwrap();
+    let (heir, others) = heir_and_others(launcher);
+    stop(parent.id());
+    stop(launcher);
+    // What lost its own parent is nobody's child that could be told of a death.
+    let commands: Vec<u32> = others.into_iter().filter(|pid| !pids.contains(pid)).collect();
+    [heir, launcher, parent.id()].into_iter().for_each(kill);
+    wait_dead(&commands);
+    parent.wait().unwrap();
+    // Nobody is left to kill what those started.
+    pids.into_iter().filter(|pid| is_alive(*pid)).for_each(kill);
 }
 
 /// Stops a process and waits until it stands still.

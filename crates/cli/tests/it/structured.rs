@@ -19,7 +19,7 @@ const SCHEMA: &str = r#"{
 fn world() -> World {
     let world = World::new();
     // With the mark that some editors put before a text.
-    world.write("work/sum.json", &format!("\u{feff}{SCHEMA}"));
+    world.write("work/sum.json", format!("\u{feff}{SCHEMA}"));
     world
 }
 

@@ -50,11 +50,11 @@ fn in_the_middle_of_a_call_that_appends() {
         [[reply]]
         blocks = [
           { text = "I will append." },
-          { call = "Bash", input = { command = "(setsid sleep 1000 &) ; echo once >> effects; echo > began; read l < gate; echo twice >> effects" } },
           { call = "LS", input = { path = "." } },
+          { call = "Bash", input = { command = "(setsid sleep 1000 &) ; echo once >> effects; echo > began; read l < gate; echo twice >> effects" } },
         ]
         [[reply]]
-        expect = { tool_result_contains = ["outcome is unknown", "began"], tool_result_is_error = [true, false] }
+        expect = { tool_result_contains = ["began", "outcome is unknown"], tool_result_is_error = [false, true] }
         blocks = [{ call = "Read", input = { file_path = "effects" } }]
         [[reply]]
         expect = { tool_result_contains = "once" }

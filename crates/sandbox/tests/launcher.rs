@@ -1,6 +1,7 @@
 //! The launcher with real processes: output, exits, errors, and that nothing survives.
 #![expect(clippy::unwrap_used, reason = "a test without libtest's attribute is still a test")]
 
+mod family;
 mod harness;
 mod processes;
 
@@ -10,11 +11,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{ExitCode, Stdio};
 
+use family::{children, heir_and_others};
 use heeler_sandbox::{
     Child, Command, Confinement, Confines, Exit, Input, Killed, Launcher, LauncherError,
     OutputStream, Streams,
 };
-use processes::{assert_alive, children, heir_and_others, is_alive, kill, wait_dead};
+use processes::{assert_alive, is_alive, kill, wait_dead};
 
 /// Makes this executable start a tree of processes, print their ids, and wait to be killed.
 const PARENT_MODE: &str = "--be-a-parent";

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use heeler_sandbox::{Command, Confinement, Confines};
 
+use crate::family::{children, heir_and_others};
 use crate::harness::Case;
 use crate::place::{Place, read_all};
-use crate::processes::{children, heir_and_others};
 
 /// Makes this executable start its launcher as a copy of itself, which takes one thread, have it make
 /// a box, and run a command in the box of the second argument.

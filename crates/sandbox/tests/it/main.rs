@@ -4,6 +4,8 @@
 mod ahead;
 mod escapes;
 mod everyday;
+#[path = "../family/mod.rs"]
+mod family;
 #[path = "../harness/mod.rs"]
 mod harness;
 mod place;

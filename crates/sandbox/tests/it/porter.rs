@@ -6,9 +6,10 @@ use std::sync::Arc;
 use heeler_sandbox::{Command, Confinement, Exit, Launcher, LauncherError};
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::family::{children, heir_and_others};
 use crate::harness::Case;
 use crate::place::{Ended, Place, VERSIONS};
-use crate::processes::{assert_alive, children, heir_and_others, kill, wait_dead};
+use crate::processes::{assert_alive, kill, wait_dead};
 
 pub(crate) const CASES: &[Case] = crate::cases![
     programs_are_found_as_outside,

@@ -1,6 +1,8 @@
 //! What is said of calls beside their names and inputs, there and back.
 
-use heeler_core::{Message, ModelRequest, Parameters, Role, ToolResult};
+use std::sync::Arc;
+
+use heeler_core::{Message, ModelRequest, Parameters, Reply, Role, ToolResult};
 
 use super::*;
 

@@ -7,7 +7,9 @@ mod refusal;
 mod server_calls;
 
 use expect_test::{Expect, expect};
+use heeler_core::{Block, Usage};
 
+use super::answer::stop_reason;
 use super::*;
 
 const START: &str = r#"{"type":"message_start","message":{"id":"msg_1","role":"assistant","content":[],"usage":{"input_tokens":10,"cache_creation_input_tokens":3,"cache_read_input_tokens":4,"output_tokens":1}}}"#;

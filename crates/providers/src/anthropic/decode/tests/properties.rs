@@ -1,5 +1,7 @@
 //! What holds for any chunking, and for streams with bytes changed.
 
+use std::collections::BTreeMap;
+
 use heeler_core::{Message, ModelRequest, Parameters, Role};
 use proptest::prelude::*;
 

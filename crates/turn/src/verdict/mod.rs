@@ -26,6 +26,7 @@ use heeler_core::{
 };
 
 use crate::bugs::{Bug, is_on};
+use named::Named;
 
 /// Judges one call. `grants` are rules given by decisions in this session.
 ///
@@ -71,7 +72,15 @@ fn stricter(own: Judgement, parents: Judgement) -> Judgement {
 
 fn judge_alone(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Judgement {
     let widens = is_on(Bug::WidenedPolicy) && whole_tool_rule(policy, grants, tool).is_some();
-    if let Some(denial) = denied(policy, grants, tool, facts).filter(|_| !widens) {
+    let lines: Vec<Named<'_>> = facts
+        .accesses
+        .iter()
+        .filter_map(|access| match access {
+            Access::Shell(line) => Some(Named::new(line, policy)),
+            _ => None,
+        })
+        .collect();
+    if let Some(denial) = denied(policy, grants, tool, facts, &lines).filter(|_| !widens) {
         return denial;
     }
     if let Some((path, secret)) = secret(policy, facts) {
@@ -92,15 +101,11 @@ fn judge_alone(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> J
         return judgement(Verdict::Allow { by: "mode bypass".into() }, None);
     }
     let confined = policy.has_box && facts.accesses.iter().any(shell::stays_when_let);
-    if let Some(rule) = matching(grants, RuleEffect::Ask, policy, tool, facts) {
+    if let Some(rule) = matching(grants, RuleEffect::Ask, policy, tool, facts, &lines) {
         // Who asks for more caution hears no less of a line than who has no rule.
-        let lines = facts.accesses.iter().filter_map(|access| match access {
-            Access::Shell(line) => Some(&**line),
-            _ => None,
-        });
-        let doubt = shell::doubt(rule, policy, tool, &facts.accesses);
-        let why =
-            format!("the rule {rule} ({}) asks{doubt}{}", rule.source, shell::concerns(lines));
+        let doubt = shell::doubt(rule, tool, &lines);
+        let concerns = shell::concerns(lines.iter().map(|named| named.line));
+        let why = format!("the rule {rule} ({}) asks{doubt}{concerns}", rule.source);
         let verdict = ask(policy, why);
         return Judgement { confined, ..judgement(verdict, Some(rule)) };
     }
@@ -149,9 +154,15 @@ impl<'a> Allowance<'a> {
 }
 
 /// The denial by a rule, in words for the model.
-fn denied(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Option<Judgement> {
-    if let Some(rule) = matching(grants, RuleEffect::Deny, policy, tool, facts) {
-        let doubt = shell::doubt(rule, policy, tool, &facts.accesses);
+fn denied(
+    policy: &Policy,
+    grants: &[Rule],
+    tool: &str,
+    facts: &Facts,
+    lines: &[Named<'_>],
+) -> Option<Judgement> {
+    if let Some(rule) = matching(grants, RuleEffect::Deny, policy, tool, facts, lines) {
+        let doubt = shell::doubt(rule, tool, lines);
         let by = format!("the rule {rule} ({}) denies it{doubt}", rule.source);
         return Some(judgement(Verdict::Deny { by }, Some(rule)));
     }
@@ -195,12 +206,14 @@ fn matching<'a>(
     policy: &'a Policy,
     tool: &str,
     facts: &Facts,
+    lines: &[Named<'_>],
 ) -> Option<&'a Rule> {
     all_rules(policy, grants).filter(|rule| rule.effect == effect).find(|rule| {
         if rule.argument.is_none() && same_name(&rule.tool, tool) {
             return true;
         }
         facts.accesses.iter().any(|access| matches(rule, policy, tool, access))
+            || lines.iter().any(|line| shell::spoken_of(rule, tool, line).is_some())
     })
 }
 
@@ -264,11 +277,9 @@ fn ask(policy: &Policy, why: String) -> Verdict {
     Verdict::Ask { why }
 }
 
+/// Whether a rule speaks of an access. Of lines that were read, [`shell::spoken_of`] tells.
 fn matches(rule: &Rule, policy: &Policy, tool: &str, access: &Access) -> bool {
-    if let Access::Shell(line) = access {
-        return shell::spoken_of(rule, policy, tool, line).is_some();
-    }
-    if !names_tool(rule, tool, access) {
+    if matches!(access, Access::Shell(_)) || !names_tool(rule, tool, access) {
         return false;
     }
     let Some(argument) = &rule.argument else { return true };

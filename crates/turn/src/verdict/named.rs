@@ -3,6 +3,9 @@
 //! They are seen from each folder that the line goes to, wherever in it: which of its commands works
 //! where is not told here.
 
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
 use heeler_core::{Policy, READING_TOOLS, Rule, ShellCommand, ShellLine, WRITING_TOOLS};
 
 use super::offer::WITH_VERBS;
@@ -15,39 +18,98 @@ const FOLDERS_MAX: usize = 16;
 /// Programs whose words are texts.
 const SPEAKING: [&str; 5] = ["echo", "exit", "export", "printf", "sleep"];
 
-/// Whether a rule that asks or denies speaks of a path that the line names or writes: `Some("")`
-/// where it surely does, else the word that may lead to the folder where it would.
-pub(super) fn touches<'a>(rule: &Rule, policy: &Policy, line: &'a ShellLine) -> Option<&'a str> {
-    let argument = rule.argument.as_deref()?;
-    let is_one_of = |names: &[&str]| names.iter().any(|name| same_name(&rule.tool, name));
-    let reads = is_one_of(&READING_TOOLS);
-    if !(reads || is_one_of(&WRITING_TOOLS)) || flaw::of_path(argument).is_some() {
-        return None;
+/// What a line names, found out once for all rules: a hostile one has thousands of words, each in
+/// all of the commands that run one another.
+pub(super) struct Named<'a> {
+    pub(super) line: &'a ShellLine,
+    policy: &'a Policy,
+    /// Made for the first rule that speaks of paths.
+    found: OnceCell<Found<'a>>,
+}
+
+/// Each once.
+struct Found<'a> {
+    /// What words may stand for, seen from each folder.
+    paths: BTreeSet<String>,
+    /// What only rules on reading speak of, seen from each folder.
+    read: BTreeSet<String>,
+    /// What the line is known to write.
+    writes: BTreeSet<&'a str>,
+    /// The word that may lead to any folder.
+    unknown: Option<&'a str>,
+    /// The words that name files in whatever folder that is.
+    relative: BTreeSet<&'a str>,
+    /// As these, for rules on reading alone.
+    relative_read: BTreeSet<&'a str>,
+}
+
+impl<'a> Named<'a> {
+    pub(super) fn new(line: &'a ShellLine, policy: &'a Policy) -> Self {
+        Self { line, policy, found: OnceCell::new() }
     }
-    let pattern = path::Pattern::new(argument, &policy.workspace);
-    if line.writes.iter().any(|path| pattern.matches(path)) {
-        return Some("");
+
+    /// How many paths each rule is held against.
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        let found = Found::of(self.line, self.policy);
+        let sets = [&found.writes, &found.relative, &found.relative_read];
+        found.paths.len() + found.read.len() + sets.iter().map(|it| it.len()).sum::<usize>()
     }
-    // What is only read is no business of a rule on writing.
-    if !reads && line.is_read_only {
-        return None;
+
+    /// Whether a rule that asks or denies speaks of a path that the line names or writes: `Some("")`
+    /// where it surely does, else the word that may lead to the folder where it would.
+    pub(super) fn touches(&self, rule: &Rule) -> Option<&'a str> {
+        let Self { line, policy, .. } = *self;
+        let argument = rule.argument.as_deref()?;
+        let is_one_of = |names: &[&str]| names.iter().any(|name| same_name(&rule.tool, name));
+        let reads = is_one_of(&READING_TOOLS);
+        if !(reads || is_one_of(&WRITING_TOOLS)) || flaw::of_path(argument).is_some() {
+            return None;
+        }
+        let found = self.found.get_or_init(|| Found::of(line, policy));
+        let pattern = path::Pattern::new(argument, &policy.workspace);
+        if found.writes.iter().any(|path| pattern.matches(path)) {
+            return Some("");
+        }
+        // What is only read is no business of a rule on writing.
+        if !reads && line.is_read_only {
+            return None;
+        }
+        let read = found.read.iter().filter(|_| reads);
+        if found.paths.iter().chain(read).any(|path| pattern.matches(path)) {
+            return Some("");
+        }
+        let unknown = found.unknown?;
+        let may_match = pattern.in_any_folder(&policy.workspace);
+        let read = found.relative_read.iter().filter(|_| reads);
+        found.relative.iter().chain(read).any(|path| may_match(path)).then_some(unknown)
     }
-    let (folders, unknown) = folders(line, policy);
-    let matches =
-        |path: &str| folders.iter().any(|folder| pattern.matches(&path::absolute(path, folder)));
-    let is_named = |command: &ShellCommand| {
+}
+
+impl<'a> Found<'a> {
+    fn of(line: &'a ShellLine, policy: &Policy) -> Self {
+        let (folders, unknown) = folders(line, policy);
+        let seen = |paths: BTreeSet<&str>| {
+            let from_each = |path| folders.iter().map(move |folder| path::absolute(path, folder));
+            paths.into_iter().flat_map(from_each).collect()
+        };
+        // Taken apart only once, too.
+        let paths_in_all = |words: BTreeSet<&'a str>| words.into_iter().flat_map(paths_in);
+        let words = line.commands.iter().flat_map(|command| command.words.iter().skip(1));
         // A name without a slash is looked for elsewhere.
-        let program = command.words.first().filter(|name| reads && name.contains('/'));
-        let words = program.into_iter().chain(command.words.iter().skip(1));
-        words.flat_map(|word| paths_in(word)).any(matches)
-    };
-    if line.commands.iter().any(is_named) || reads && line.reads.iter().any(|path| matches(path)) {
-        return Some("");
+        let programs = line.commands.iter().filter_map(|command| command.words.first());
+        let programs = programs.filter(|name| name.contains('/'));
+        let programs = paths_in_all(programs.map(String::as_str).collect());
+        let relative_read: BTreeSet<&str> = line.reads.iter().map(String::as_str).collect();
+        Self {
+            paths: seen(paths_in_all(words.map(String::as_str).collect()).collect()),
+            read: seen(programs.chain(relative_read.iter().copied()).collect()),
+            writes: line.writes.iter().map(String::as_str).collect(),
+            unknown,
+            relative: line.commands.iter().flat_map(relative_in).collect(),
+            relative_read,
+        }
     }
-    let unknown = unknown?;
-    let may_match = pattern.in_any_folder(&policy.workspace);
-    let may_be_named = line.commands.iter().flat_map(relative_in).any(&may_match);
-    (may_be_named || reads && line.reads.iter().any(|path| may_match(path))).then_some(unknown)
 }
 
 /// What in a word may be a path: the word, what follows a `=` in it, and what follows letters of

@@ -10,7 +10,8 @@ use heeler_core::{
 };
 
 use super::likeness::likeness;
-use super::{Allowance, all_rules, flaw, is_free, matches, named, same_name, shell_line};
+use super::named::Named;
+use super::{Allowance, all_rules, flaw, is_free, matches, same_name, shell_line};
 
 /// The most characters of a command line that a reason names.
 const EXCERPT_CHARS_MAX: usize = 80;
@@ -134,16 +135,12 @@ fn allowed_by<'a>(
 
 /// Whether a rule that asks or denies speaks of a line: `Some("")` where it surely does, else a word
 /// that may stand for what it names. Allow rules on paths say nothing of commands.
-pub(super) fn spoken_of<'a>(
-    rule: &Rule,
-    policy: &Policy,
-    tool: &str,
-    line: &'a ShellLine,
-) -> Option<&'a str> {
+pub(super) fn spoken_of<'a>(rule: &Rule, tool: &str, named: &Named<'a>) -> Option<&'a str> {
+    let line = named.line;
     if rule.effect == RuleEffect::Allow {
         return None;
     }
-    if let Some(word) = named::touches(rule, policy, line) {
+    if let Some(word) = named.touches(rule) {
         return Some(word);
     }
     if !(same_name(&rule.tool, tool) || same_name(&rule.tool, "Bash")) {
@@ -169,12 +166,8 @@ pub(super) fn spoken_of<'a>(
 }
 
 /// Which word leaves it open whether a rule speaks of these, behind what the rule does.
-pub(super) fn doubt(rule: &Rule, policy: &Policy, tool: &str, accesses: &[Access]) -> String {
-    let word = accesses.iter().find_map(|access| match access {
-        Access::Shell(line) => spoken_of(rule, policy, tool, line),
-        _ => None,
-    });
-    match word {
+pub(super) fn doubt(rule: &Rule, tool: &str, lines: &[Named<'_>]) -> String {
+    match lines.iter().find_map(|line| spoken_of(rule, tool, line)) {
         None | Some("") => String::new(),
         Some(word) => {
             let word = excerpt(word);

@@ -218,6 +218,46 @@ fn paths_in_a_line_are_seen_by_rules_on_paths() {
     check(Mode::Ask, "+Read", &line("curl -T .env x", &leaves), "ask");
 }
 
+/// The work of a line is that of what it names, not of how often: each path once from each folder.
+#[test]
+fn a_line_that_repeats_itself_is_judged_as_one_that_does_not() {
+    let once = line("env a=b ../x && cd /space/sub && cat -fkey ./a", &[]);
+    let mut often = once.clone();
+    for command in &mut often.commands {
+        let operands = command.words[1..].to_vec();
+        command.words.extend(vec![operands; 500].concat());
+    }
+    often.commands = vec![often.commands; 16].concat();
+    let with = |line: ShellLine, reads: usize, writes: usize| ShellLine {
+        reads: vec!["in".to_owned(); reads],
+        writes: vec!["/space/out".to_owned(); writes],
+        ..line
+    };
+    let [once, often] = [with(once, 1, 1), with(often, 300, 300)];
+    for rule in [
+        "Read(x)",
+        "Read(//x)",
+        "Read(//space/x)",
+        "Edit(sub/a)",
+        "Edit(key)",
+        "Read(sub/in)",
+        "Edit(in)",
+        "Edit(out)",
+        "Read(b)",
+        "Edit(nothing)",
+        "Read(sub/b)",
+    ] {
+        let rules = format!("-{rule}");
+        let expected = judged(&policy(Mode::Ask, &rules), &once);
+        check(Mode::Ask, &rules, &often, &expected);
+    }
+    let policy = policy(Mode::Ask, "");
+    assert_eq!(
+        named::Named::new(&often, &policy).count(),
+        named::Named::new(&once, &policy).count()
+    );
+}
+
 #[test]
 fn a_rule_on_a_command_does_not_let_it_write_where_no_edit_may() {
     let to = |path: &str| ShellLine { writes: vec![path.into()], ..line("echo a", &[]) };

@@ -50,9 +50,12 @@ fn count(path: &Path, thread: usize) -> usize {
     let room = Room::new();
     let (mut state, mut n_done, mut n_refused) = (StateView::default(), 0, 0);
     let name = path.file_name().unwrap().to_str().unwrap();
+    let mut round = 0;
     let mut call = |tool: &str, input: Value| {
+        // Each is of an answer of its own.
+        round += 1;
         let workspace = path.parent().unwrap().to_owned();
-        let context = ToolContext { workspace, state: state.clone(), ..room.context() };
+        let context = ToolContext { workspace, round, state: state.clone(), ..room.context() };
         let output = runtime.block_on(named(tool).call(context, RawJson::from_value(&input)))?;
         for change in &output.state {
             state.0.insert_mut(change.key.clone(), change.value.clone());

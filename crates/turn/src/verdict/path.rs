@@ -7,15 +7,12 @@ use heeler_core::is_bounded_glob;
 
 /// `path` relative to `folder`, when it lies inside; empty for the folder itself.
 pub(super) fn relative<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
-    let folder = folder.trim_end_matches('/');
+    let rest = match path.strip_prefix(folder.trim_end_matches('/'))? {
+        "" => "",
+        rest => rest.strip_prefix('/')?,
+    };
     // A path that still climbs was not normalized; it lies nowhere.
-    if path.split('/').any(|part| part == "..") {
-        return None;
-    }
-    match path.strip_prefix(folder)? {
-        "" => Some(""),
-        rest => rest.strip_prefix('/'),
-    }
+    (!path.split('/').any(|part| part == "..")).then_some(rest)
 }
 
 /// `path` made absolute against `workspace`, with `.` and `..` resolved by letters.

@@ -1,17 +1,19 @@
 //! Asking whoever a key is for whether it takes it.
 
+use std::sync::Arc;
+
 use anyhow::{Result, bail};
+use futures::StreamExt as _;
 use heeler::providers::catalogue;
 use heeler::tools::SearchRequest;
-use heeler::{Client, Message, RunError};
 use heeler_assembly::{Environment, KeyOwner, ModelChoice, Secret, search_with_key};
-use heeler_core::ProviderErrorKind;
+use heeler_core::{Message, ModelRequest, Parameters, Provider, ProviderError, ProviderErrorKind};
 use heeler_settings::Loaded;
 
 /// The tokens of the answer: enough for models that cannot answer in fewer.
 const OUTPUT_TOKENS: u64 = 16;
-/// How long a search may take.
-const SEARCH_PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+/// How long a search or an answer may take.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// Sends the smallest request there is with this key.
 ///
@@ -29,26 +31,47 @@ pub(super) fn check(owner: &KeyOwner, key: &Secret, environment: &Environment) -
     let mut environment = environment.clone().with(variable, key.expose());
     let choice = ModelChoice::Named(Some(model));
     let (settings, asked) = choice.ready(&mut environment, &Loaded::default())?;
-    let client = Client::shared(asked, settings.name)?.output_max(OUTPUT_TOKENS).without_retry();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let answer = runtime.block_on(client.ask("", [Message::user("Say ok.")]));
-    match answer {
-        Ok(_) => Ok(()),
-        Err(error) if error.is_provider(ProviderErrorKind::Auth) => {
+    let answered = async { tokio::time::timeout(PATIENCE, answered(&*asked, settings.name)).await };
+    let unknown = |why: &str| {
+        anyhow::anyhow!(
+            "whether {} takes the key is not known; leave out --check: {why}",
+            owner.title
+        )
+    };
+    match runtime.block_on(answered) {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) if error.kind == ProviderErrorKind::Auth => {
             bail!("the key is not kept: {}", said(&error))
         }
-        Err(error) => bail!(
-            "whether {} takes the key is not known; leave out --check: {}",
-            owner.title,
-            said(&error)
-        ),
+        Ok(Err(error)) => Err(unknown(said(&error))),
+        Err(_) => Err(unknown("it does not answer")),
     }
 }
 
+/// Asks once for a few words. The provider is asked itself: what a client has beside it, such as tools and
+/// tries, is not needed here.
+async fn answered(provider: &dyn Provider, model: String) -> Result<(), ProviderError> {
+    let mut events = provider.stream(ModelRequest {
+        model: model.into(),
+        system: "".into(),
+        tools: Arc::new([]),
+        provider_tools: Arc::new([]),
+        messages: std::iter::once(Message::user("Say ok.")).collect(),
+        stable: 0,
+        output_max: OUTPUT_TOKENS,
+        parameters: Parameters::default(),
+        epoch: 1,
+    });
+    while let Some(event) = events.next().await {
+        event?;
+    }
+    Ok(())
+}
+
 /// What came of it, without what to do about a key that is set: this one is not.
-fn said(error: &RunError) -> String {
-    let told = error.provider_error().map(|error| error.message.lines().next().unwrap_or_default());
-    told.map_or_else(|| error.kind.to_string(), str::to_owned)
+fn said(error: &ProviderError) -> &str {
+    error.message.lines().next().unwrap_or_default()
 }
 
 /// Searches once, for one result.
@@ -61,8 +84,8 @@ fn search(backend: &dyn heeler::tools::SearchBackend) -> Result<()> {
         blocked_domains: Vec::new(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let found = runtime
-        .block_on(async { tokio::time::timeout(SEARCH_PATIENCE, backend.search(request)).await });
+    let found =
+        runtime.block_on(async { tokio::time::timeout(PATIENCE, backend.search(request)).await });
     match found {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(error)) => bail!("the key is not kept: {error}"),

@@ -6,7 +6,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use heeler_core::{Policy, READING_TOOLS, Rule, ShellCommand, ShellLine, WRITING_TOOLS};
+use heeler_core::{Policy, READING_TOOLS, Rule, ShellCommand, ShellLine, WRITING_TOOLS, gathered};
 
 use super::offer::WITH_VERBS;
 use super::{flaw, path, same_name};
@@ -91,7 +91,7 @@ impl<'a> Found<'a> {
         let (folders, unknown) = folders(line, policy);
         let seen = |paths: BTreeSet<&str>| {
             let from_each = |path| folders.iter().map(move |folder| path::absolute(path, folder));
-            paths.into_iter().flat_map(from_each).collect()
+            gathered(paths.into_iter().flat_map(from_each))
         };
         // Taken apart only once, too.
         let paths_in_all = |words: BTreeSet<&'a str>| words.into_iter().flat_map(paths_in);
@@ -99,14 +99,14 @@ impl<'a> Found<'a> {
         // A name without a slash is looked for elsewhere.
         let programs = line.commands.iter().filter_map(|command| command.words.first());
         let programs = programs.filter(|name| name.contains('/'));
-        let programs = paths_in_all(programs.map(String::as_str).collect());
-        let relative_read: BTreeSet<&str> = line.reads.iter().map(String::as_str).collect();
+        let programs = paths_in_all(gathered(programs.map(String::as_str)));
+        let relative_read: BTreeSet<&str> = gathered(line.reads.iter().map(String::as_str));
         Self {
-            paths: seen(paths_in_all(words.map(String::as_str).collect()).collect()),
-            read: seen(programs.chain(relative_read.iter().copied()).collect()),
-            writes: line.writes.iter().map(String::as_str).collect(),
+            paths: seen(gathered(paths_in_all(gathered(words.map(String::as_str))))),
+            read: seen(gathered(programs.chain(relative_read.iter().copied()))),
+            writes: gathered(line.writes.iter().map(String::as_str)),
             unknown,
-            relative: line.commands.iter().flat_map(relative_in).collect(),
+            relative: gathered(line.commands.iter().flat_map(relative_in)),
             relative_read,
         }
     }

@@ -24,7 +24,7 @@ enum Sign {
 /// A file or folder where a sign may be found, and why.
 type Listed = (Sign, &'static str, &'static str);
 
-const LISTED: [Listed; 12] = [
+const LISTED: [Listed; 13] = [
     (Sign::Due, "crates/engine/src/driver/", "the loop"),
     (Sign::Ask, "crates/engine/src/driver/", "the loop, and the one question of a compaction"),
     (Sign::Due, "crates/turn/src/replay.rs", "says whether a record was due, and performs nothing"),
@@ -32,6 +32,7 @@ const LISTED: [Listed; 12] = [
     (Sign::Due, "crates/simulator/src/live/", "counts what was due when a fault came"),
     (Sign::Due, "crates/simulator/src/check/", "compares what is due in two folds"),
     (Sign::Ask, "crates/toolkit/src/run/provider.rs", "is asked by the loop, and passes it on"),
+    (Sign::Ask, "crates/cli/src/login/check.rs", "one question without tools, for a key alone"),
     (Sign::Address, "crates/providers/src/anthropic/", "the provider itself"),
     (Sign::Address, "crates/providers/src/chat/", "the provider itself"),
     (Sign::Address, "crates/providers/src/responses/", "the provider itself"),

@@ -61,7 +61,7 @@ pub(crate) fn be_owner(command_in: &str) {
     // Nobody has a command yet, so whoever stands in a box stands in this one.
     let porter = match command_in {
         "none" => None,
-        _ => Some(wait_for(|| heir_and_others(launcher()?).1.first().copied())),
+        _ => Some(wait_for(|| children(launcher()?).first().copied())),
     };
     let confines = match command_in {
         "another" => {

@@ -147,7 +147,6 @@ impl Server {
             Order::Prepare(confines) => {
                 // Why it cannot be made is told to the command that needs it.
                 let _ = self.boxes.prepare(&confines);
-                self.name_heir();
                 self.last_box = Some((wire::BOX_AHEAD, confines));
             }
             Order::Run(order) => {
@@ -193,7 +192,10 @@ impl Server {
         if self.running.len() >= COMMANDS_MAX {
             return Err(Failure::TooMany);
         }
-        self.name_heir();
+        let waits = order.waits;
+        if !waits {
+            self.name_heir();
+        }
         let (id, mark) = (order.id, tree::mark(self.mark_base, order.id));
         let start = Start {
             program: OsString::from_vec(order.program),
@@ -215,14 +217,17 @@ impl Server {
                 (made.start(start)?, Some(watch))
             }
         };
-        let waits = order.waits;
         self.look_from_now(watch.is_some() && !waits);
         self.running
             .insert(id, Running { pid, mark, has_terminal, exit: None, watch, waits, bound: None });
+        if waits {
+            // It starts meanwhile.
+            self.name_heir();
+        }
         Ok(pid)
     }
 
-    /// Sees to it that there is an heir before there is something to inherit. A system that has no room
+    /// Sees to it that there is an heir before a command does something. A system that has no room
     /// for it leaves the parent, which kills in this process's stead while it lives.
     fn name_heir(&mut self) {
         if self.heir.as_ref().is_none_or(Heir::is_gone) {
@@ -251,6 +256,7 @@ impl Server {
         let watch = waiting.and_then(|running| running.watch.as_ref());
         let may = waiting.is_some() && watch.is_none_or(Watch::is_up_to_date);
         let is_watched = watch.is_some();
+        self.name_heir();
         self.report(&Report::Begun { id, may });
         if !may {
             // Its owner has it killed.

@@ -229,10 +229,13 @@ fn a_journal_cut_or_replaced_in_the_middle_of_a_turn_is_not_called_whole() {
         let output = running.finish().exits(1);
         expected.assert_eq(&world.plain(&output.stderr));
     };
-    check(|journal| drop(std::fs::File::create(journal).unwrap()), expect![[r#"
+    check(
+        |journal| drop(std::fs::File::create(journal).unwrap()),
+        expect![[r#"
         heeler: the session's journal could not be written, so the turn stopped here: somebody else wrote to session ID: the file has 0 bytes instead of 23429 (`WORLD/home/sessions/ID.jsonl`); open it again
         heeler: go on with `heeler exec --resume ID PROMPT`
-    "#]]);
+    "#]],
+    );
     check(
         |journal| {
             let aside = journal.with_extension("aside");

@@ -144,6 +144,8 @@ fn c4_settings_that_change_count_from_the_next_input() {
     let (world, mut glass) = play_with(script, 120, 30, &[]);
     glass.types("one\r");
     glass.waits_for("First.");
+    // What is said before the turn is over belongs to it.
+    glass.waits_without("working");
     world.write(
         "home/settings.toml",
         "[limits]\nrounds = 1\n[tui]\nstatus = [\"mode\"]\n[sandbox]\nnetwork = true\n",
@@ -176,6 +178,7 @@ fn c4_settings_that_change_count_from_the_next_input() {
     glass.waits_for("in `limits.rounds`");
     glass.waits_for("until that is mended, the settings that held before hold");
     glass.waits_for("Third.");
+    glass.waits_without("working");
     let mended =
         "[limits]\nrounds = 1\ncalls = 7\n[tui]\nstatus = [\"mode\"]\n[sandbox]\nnetwork = true\n";
     world.write("home/settings.toml", mended);

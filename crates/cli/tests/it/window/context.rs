@@ -167,6 +167,7 @@ fn x3_old_results_are_cut_short_before_a_summary_is_made_and_the_session_keeps_t
     glass.types("count, and again\r");
     glass.waits_for("old results cut short to make room");
     glass.waits_for("Counted.");
+    glass.waits_without("working");
     glass.types("/compact undo\r");
     glass.waits_for("what was there before does not fit");
     glass.shows(expect![[r#"

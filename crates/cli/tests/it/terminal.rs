@@ -6,6 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::support::{World, can_confine, program};
@@ -23,6 +24,8 @@ pub(crate) fn on_terminal_after(
     typed: &str,
 ) -> (i32, String) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    // Or the programs of other tests hold the terminal open when nobody is there any more.
+    fcntl_setfd(&master, FdFlags::CLOEXEC).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
     let path = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();

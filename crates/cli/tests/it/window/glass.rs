@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use expect_test::Expect;
 use regex::Regex;
 use rustix::fs::OFlags;
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
@@ -88,6 +89,8 @@ impl Glass {
         variables: &[(&str, &str)],
     ) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        // Or the programs of other tests hold the terminal open when nobody is there any more.
+        fcntl_setfd(&master, FdFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
         let side = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();

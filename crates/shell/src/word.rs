@@ -44,7 +44,9 @@ pub(crate) enum HoleKind {
     Fed,
     /// The home of another user.
     ForeignHome,
-    /// A number, a position, a list: anything else.
+    /// A number, or nothing.
+    Number,
+    /// A position, a list: anything else.
     Other,
 }
 

@@ -4,7 +4,7 @@ use brush_parser::word::{
     Parameter, ParameterExpr, ParameterTransformOp, TildeExpr, WordPiece, WordPieceWithSource,
 };
 
-use super::Reader;
+use super::{Reader, counts};
 use crate::line::Command;
 use crate::word::{Atom, Hole, HoleKind, Word, ansi_c};
 use crate::{environment, parse};
@@ -148,7 +148,7 @@ impl Reader<'_> {
             }
             WordPiece::ArithmeticExpression(expression) => {
                 self.arithmetic(&expression.value);
-                word.atoms.push(hole(text, HoleKind::Other));
+                word.atoms.push(hole(text, HoleKind::Number));
             }
         }
     }
@@ -191,6 +191,7 @@ impl Reader<'_> {
         );
         match (is_temp && self.place.temp.is_some(), is_echo) {
             (true, _) => HoleKind::Temp,
+            _ if counts::prints_number(&program) => HoleKind::Number,
             (false, true) => HoleKind::Other,
             (false, false) => HoleKind::Commands,
         }
@@ -210,6 +211,7 @@ impl Reader<'_> {
             ParameterExpr::Parameter { parameter: Parameter::Named(name), .. } => {
                 HoleKind::Variable(name.clone())
             }
+            expression if counts::is_number(expression) => HoleKind::Number,
             _ => HoleKind::Other,
         };
         word.atoms.push(hole(source, kind));

@@ -1,6 +1,7 @@
 //! Walks the tree of a line and hands each simple command to its judge.
 
 mod compound;
+mod counts;
 mod expand;
 mod scope;
 mod simple;
@@ -252,7 +253,7 @@ impl<'a> Reader<'a> {
         let extent = if word.known().is_some() { Extent::Whole } else { Extent::Start };
         if let Some(hole) = word.leading_hole() {
             match &hole.kind {
-                HoleKind::Temp | HoleKind::Fed | HoleKind::Other => {}
+                HoleKind::Temp | HoleKind::Fed | HoleKind::Number | HoleKind::Other => {}
                 HoleKind::Variable(name) if name.starts_with("HEELER") => {
                     self.concern(
                         ConcernKind::Leaves,

@@ -29,11 +29,6 @@ const NAMING: [&str; 5] = ["unset", "read", "mapfile", "readarray", "getopts"];
 const OPTIONS: [&str; 4] = ["-v", "-p", "-np", "-fp"];
 /// Builtins that declare.
 const DECLARING: [&str; 5] = ["declare", "typeset", "local", "export", "readonly"];
-/// Commands that print a number and nothing else.
-const COUNTING: [&str; 6] =
-    ["$(seq ", "$(nproc)", "$(date +%s", "$(wc -l <", "$(wc -c <", "$(id -u)"];
-/// Ends of pipelines that do so, whatever they read.
-const COUNTING_ENDS: [&str; 3] = ["| wc -l)", "| wc -c)", "| wc -w)"];
 /// Commands that print a word of the system.
 const NAMING_SYSTEM: [&str; 7] =
     ["$(uname)", "$(uname -s)", "$(uname -m)", "$(arch)", "$(hostname)", "$(whoami)", "$(id -un)"];
@@ -228,22 +223,8 @@ fn attached(words: &[Word], letter: char, before: &str) -> Vec<Word> {
     words.iter().enumerate().filter_map(value).collect()
 }
 
-/// Whether what stands in a hole is a number.
 fn is_number(hole: &Hole) -> bool {
-    let source = hole.source.as_str();
-    let counts = || {
-        let rest = source.get(2..).unwrap_or_default();
-        let begins = COUNTING.iter().any(|start| source.starts_with(start)) && !rest.contains('|');
-        // Beside `||`, more than the end prints.
-        let ends = source.starts_with("$(")
-            && COUNTING_ENDS.iter().any(|end| source.ends_with(end))
-            && !rest.contains("||");
-        (begins || ends) && !rest.contains([';', '&', '\n', '`', '$'])
-    };
-    source.starts_with("$((")
-        || source.starts_with("${#")
-        || matches!(source, "$#" | "$?" | "$$" | "$!")
-        || counts()
+    hole.kind == HoleKind::Number
 }
 
 /// Whether what stands in a hole is neither an option nor a subscript.

@@ -47,6 +47,23 @@ fn what_bash_takes_for_arithmetic_holds_no_command() {
             "declare -i x='a[$(touch p)]'",
             "declare 'a[$(touch p)]=1'",
             "unset 'a[$(touch p)]'",
+            // What a program prints is more than a number, and names what holds a command.
+            "x='a[$(touch p)]'; n=$(seq -f 'x*%g' 1); echo $((n))",
+            "x='a[$(touch p)]'; n=$(seq -s '+x+' 2); echo $((n))",
+            "x='a[$(touch p)]'; n=$(date +%s*x); echo $((n))",
+            "x='a[$(touch p)]'; n=$(date +%N); echo $((n))",
+            "x='a[$(touch p)]'; n=$(wc -l < a '*x'); echo $((n))",
+            "wc='a[$(touch p)]'; n=$(wc -l < gone 2>&1); echo $((n))",
+            "x='a[$(touch p)]'; n=$(echo 3 | wc -l || echo x); echo $((n))",
+            "x='a[$(touch p)]'; n=$((echo x) ); echo $((n))",
+            "x='a[$(touch p)]'; n=${#/0/x}; echo $((n))",
+            "x='a[$(touch p)]'; n=$(stat -c '%s*x' f); echo $((n))",
+            "x='a[$(touch p)]'; n=$(stat -c %s --printf='x*1' f); echo $((n))",
+            "Usage='a[$(touch p)]'; f=--help; n=$(stat -c %s \"$f\"); echo $((n))",
+            "x='a[$(touch p)]'; n=$(grep -c y f 'x*1'); echo $((n))",
+            "x='a[$(touch p)]'; n=$(grep -rc y .); echo $((n))",
+            "x='a[$(touch p)]'; n=$(grep -c \"$p\" f); echo $((n))",
+            "seq() { echo 'x*1'; }; x='a[$(touch p)]'; n=$(seq 1); echo $((n))",
         ],
         expect![[r#"
             x='a[$(touch p)]'; echo $((x)): bash takes a value for arithmetic that could hold commands
@@ -77,6 +94,22 @@ fn what_bash_takes_for_arithmetic_holds_no_command() {
             declare -i x='a[$(touch p)]': bash takes a value for arithmetic that could hold commands
             declare 'a[$(touch p)]=1': bash takes a value for arithmetic that could hold commands
             unset 'a[$(touch p)]': bash takes a value for arithmetic that could hold commands
+            x='a[$(touch p)]'; n=$(seq -f 'x*%g' 1); echo $((n)): bash takes a value for arithmetic that could hold commands
+            x='a[$(touch p)]'; n=$(seq -s '+x+' 2); echo $((n)): bash takes a value for arithmetic that could hold commands
+            x='a[$(touch p)]'; n=$(date +%s*x); echo $((n)): bash takes a value for arithmetic that could hold commands
+            x='a[$(touch p)]'; n=$(date +%N); echo $((n)): bash takes a value for arithmetic that could hold commands
+            x='a[$(touch p)]'; n=$(wc -l < a '*x'); echo $((n)): bash takes a value for arithmetic that could hold commands
+            wc='a[$(touch p)]'; n=$(wc -l < gone 2>&1); echo $((n)): bash takes a value for arithmetic that could hold commands
+            x='a[$(touch p)]'; n=$(echo 3 | wc -l || echo x); echo $((n)): bash takes a value for arithmetic that could hold commands
+            x='a[$(touch p)]'; n=$((echo x) ); echo $((n)): it does not parse as shell
+            x='a[$(touch p)]'; n=${#/0/x}; echo $((n)): bash takes a value for arithmetic that could hold commands
+            x='a[$(touch p)]'; n=$(stat -c '%s*x' f); echo $((n)): bash takes a value for arithmetic that could hold commands
+            x='a[$(touch p)]'; n=$(stat -c %s --printf='x*1' f); echo $((n)): bash takes a value for arithmetic that could hold commands
+            Usage='a[$(touch p)]'; f=--help; n=$(stat -c %s "$f"); echo $((n)): bash takes a value for arithmetic that could hold commands
+            x='a[$(touch p)]'; n=$(grep -c y f 'x*1'); echo $((n)): bash takes a value for arithmetic that could hold commands
+            x='a[$(touch p)]'; n=$(grep -rc y .); echo $((n)): bash takes a value for arithmetic that could hold commands
+            x='a[$(touch p)]'; n=$(grep -c "$p" f); echo $((n)): bash takes a value for arithmetic that could hold commands
+            seq() { echo 'x*1'; }; x='a[$(touch p)]'; n=$(seq 1); echo $((n)): a function takes the place of seq
         "#]],
     );
     // Counting as people do.
@@ -89,6 +122,16 @@ fn what_bash_takes_for_arithmetic_holds_no_command() {
             "for i in $(seq 1 9); do echo $((i * 2)); done",
             "start=$(date +%s); ls; echo $(( $(date +%s) - start ))",
             "n=$(wc -l < a); echo $((n / 2))",
+            "n=$(wc -l < \"$f\" 2>/dev/null); echo $((n / 2)) $(( `wc -c < \"$f\"` ))",
+            "n=$(git ls-files | grep -v '^x|y' | wc -l | tr -d ' '); echo $((n / 2))",
+            "n=$(stat -c %s a.rs); m=$(stat -Lc %s b); echo $((n / 1024))",
+            "n=$(stat -c '%s' -- \"$f\"); echo $((n / 1024))",
+            "n=$(grep -c 'fn [a-z]*' src/main.rs); echo $((n + $(grep -ciE -e \"$p\" src/lib.rs)))",
+            "n=$(grep -c x < \"$f\"); echo $((n + $(cat f | grep -c y)))",
+            "n=$(git rev-list --count HEAD); echo $((n + $#))",
+            "for i in $(seq 1 $n); do echo $((i * 2)); done",
+            "s=$(date -d \"$day\" +%s); echo $((s / 60)) $(( $(date +%s%3N) / 1000 )) $(( $(date +%Y%m%d) ))",
+            "n=$(nproc); make -j$((n + 1)) $(( ${#n} + $? ))",
             "file='x[1].txt'; n=1; for file in *.rs; do n=$((n + 1)); done; echo $n $file",
             "x=abcdef; echo ${x:0:3} ${x: -1} ${#x}",
             "name=PATH; echo ${!name}",
@@ -106,6 +149,16 @@ fn what_bash_takes_for_arithmetic_holds_no_command() {
             for i in $(seq 1 9); do echo $((i * 2)); done: 
             start=$(date +%s); ls; echo $(( $(date +%s) - start )): 
             n=$(wc -l < a); echo $((n / 2)): 
+            n=$(wc -l < "$f" 2>/dev/null); echo $((n / 2)) $(( `wc -c < "$f"` )): 
+            n=$(git ls-files | grep -v '^x|y' | wc -l | tr -d ' '); echo $((n / 2)): 
+            n=$(stat -c %s a.rs); m=$(stat -Lc %s b); echo $((n / 1024)): 
+            n=$(stat -c '%s' -- "$f"); echo $((n / 1024)): 
+            n=$(grep -c 'fn [a-z]*' src/main.rs); echo $((n + $(grep -ciE -e "$p" src/lib.rs))): 
+            n=$(grep -c x < "$f"); echo $((n + $(cat f | grep -c y))): 
+            n=$(git rev-list --count HEAD); echo $((n + $#)): 
+            for i in $(seq 1 $n); do echo $((i * 2)); done: 
+            s=$(date -d "$day" +%s); echo $((s / 60)) $(( $(date +%s%3N) / 1000 )) $(( $(date +%Y%m%d) )): 
+            n=$(nproc); make -j$((n + 1)) $(( ${#n} + $? )): 
             file='x[1].txt'; n=1; for file in *.rs; do n=$((n + 1)); done; echo $n $file: 
             x=abcdef; echo ${x:0:3} ${x: -1} ${#x}: 
             name=PATH; echo ${!name}: 

@@ -66,22 +66,24 @@ impl Reading<'_> {
             else {
                 let names = HookEvent::ALL.map(HookEvent::name);
                 let why = unknown_name(&format!("`{path}`"), "event", &event.key, &names);
-                if !self.is_foreign() {
-                    return Err(SettingsError::at(name, event.line, why));
+                match self.is_foreign() {
+                    true => self.note(event.line, format!("its hooks never run: {why}")),
+                    false => self.layer.mistakes.push(SettingsError::at(name, event.line, why)),
                 }
-                self.note(event.line, format!("its hooks never run: {why}"));
                 continue;
             };
             if SUBAGENTS.contains(&known) {
                 let why = "heeler starts no sub-agents yet";
                 self.note(event.line, format!("its hooks never run: `{path}`: {why}"));
             }
-            for group in list(name, &path, &event.node)? {
+            let groups = list(name, &path, &event.node);
+            for group in self.keep(groups).unwrap_or_default() {
                 n_groups += 1;
                 if n_groups > HOOKS_MAX {
                     return Err(self.too_many(group));
                 }
-                self.group(known, &path, group)?;
+                let read = self.group(known, &path, group);
+                self.keep(read);
             }
         }
         Ok(())
@@ -111,7 +113,8 @@ impl Reading<'_> {
             if self.layer.hooks.len() == HOOKS_MAX {
                 return Err(self.too_many(hook));
             }
-            self.hook(&group, &format!("{path}.hooks"), hook)?;
+            let read = self.hook(&group, &format!("{path}.hooks"), hook);
+            self.keep(read);
         }
         Ok(())
     }

@@ -31,22 +31,29 @@ impl Reading<'_> {
         let Value::Table(entries) = &node.value else {
             return Err(wrong(name, "models", node, "a table"));
         };
-        for Entry { key, line, node } in entries {
-            let path = format!("models.{key:?}");
-            if key == "fallback" {
-                self.fallback(node)?;
-            } else if key.split_once('/').is_some_and(|(a, b)| !a.is_empty() && !b.is_empty()) {
-                let value = self.model(&path, node)?;
-                let setting = Setting { value, source: self.at(*line) };
-                self.layer.models.push((key.clone(), setting));
-            } else {
-                let why = format!(
-                    "`{path}` is no model; write its full name, as in \
-                     [models.\"openai/gpt-6.2-sol\"], or `fallback` for a list of models"
-                );
-                return Err(SettingsError::at(name, *line, why));
-            }
+        for entry in entries {
+            let read = self.model_or_fallback(entry);
+            self.keep(read);
         }
+        Ok(())
+    }
+
+    fn model_or_fallback(&mut self, entry: &Entry) -> Result<(), SettingsError> {
+        let Entry { key, line, node } = entry;
+        let path = format!("models.{key:?}");
+        if key == "fallback" {
+            return self.fallback(node);
+        }
+        if key.split_once('/').is_none_or(|(a, b)| a.is_empty() || b.is_empty()) {
+            let why = format!(
+                "`{path}` is no model; write its full name, as in \
+                 [models.\"openai/gpt-6.2-sol\"], or `fallback` for a list of models"
+            );
+            return Err(SettingsError::at(&self.source.name, *line, why));
+        }
+        let value = self.model(&path, node)?;
+        let setting = Setting { value, source: self.at(*line) };
+        self.layer.models.push((key.clone(), setting));
         Ok(())
     }
 

@@ -48,26 +48,31 @@ impl SearchSetting {
     }
 }
 
-impl Reading<'_> {
-    pub(super) fn web_search(&mut self, mut fields: Fields<'_>) -> Result<(), SettingsError> {
-        let (name, line) = (&self.source.name, fields.line());
-        let (mut backend, mut address) = (None, None);
-        if let Some(node) = fields.take("backend")? {
-            let given = text(name, "web_search.backend", node)?;
-            let value = SearchSetting::named(given)
-                .map_err(|why| SettingsError::at(name, node.line, why))?;
-            backend = Some(Setting { value, source: self.at(node.line) });
-        }
-        if let Some(node) = fields.take("address")? {
-            let value = text(name, "web_search.address", node)?.to_owned();
-            address = Some(Setting { value, source: self.at(node.line) });
-        }
-        fields.finish(self.unknown())?;
+impl<'a> Reading<'a> {
+    pub(super) fn web_search(&mut self, mut fields: Fields<'a>) -> Result<(), SettingsError> {
+        let line = fields.line();
+        self.key(&mut fields, "backend", Self::search_backend);
+        self.key(&mut fields, "address", Self::search_address);
+        self.layer.mistakes.extend(fields.strangers());
         if self.source.place.is_repository() {
+            (self.layer.search, self.layer.search_address) = (None, None);
             self.note(line, format!("`web_search` {NOT_OF_A_REPOSITORY}"));
-        } else {
-            (self.layer.search, self.layer.search_address) = (backend, address);
         }
+        Ok(())
+    }
+
+    fn search_backend(&mut self, node: &Node) -> Result<(), SettingsError> {
+        let name = &self.source.name;
+        let given = text(name, "web_search.backend", node)?;
+        let value =
+            SearchSetting::named(given).map_err(|why| SettingsError::at(name, node.line, why))?;
+        self.layer.search = Some(Setting { value, source: self.at(node.line) });
+        Ok(())
+    }
+
+    fn search_address(&mut self, node: &Node) -> Result<(), SettingsError> {
+        let value = text(&self.source.name, "web_search.address", node)?.to_owned();
+        self.layer.search_address = Some(Setting { value, source: self.at(node.line) });
         Ok(())
     }
 

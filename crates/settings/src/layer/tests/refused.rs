@@ -204,10 +204,19 @@ fn hooks_have_a_limit() {
 fn every_mistake_of_a_table_is_told_not_the_first_alone() {
     let text = "[sandbox]\nmode = true\nnetwork = 'yes'\nwritable = ['a', 1, '~you']\nunix = 1\nx = 2\n\
                 [env]\nA = 1\nB = 'b'\nC = 2\n\
-                [web_fetch]\nallowed_hosts = ['http://a', 'b', 'c/d']\n";
+                [web_fetch]\nallowed_hosts = ['http://a', 'b', 'c/d']\n\
+                [web_search]\nbackend = 'yahoo'\naddress = 1\nkey = 'k'\n\
+                [models]\nfallback = 'a/b'\ngpt = 1\n'a/b' = { window = 'w' }\n'c/d' = { x = 1 }\n\
+                [hooks]\nBefore = []\nPreToolUse = [{ hooks = [{}, { command = 'a', timeout = 0 }] }, \
+                { matcher = '(' }]\nStop = 1\n";
     let layer = Layer::salvage(&source(Place::User, text), &context());
     let told: String = layer.mistakes.iter().map(|mistake| format!("{mistake}\n")).collect();
     expect![[r#"
+        FILE:23: `hooks.Before` is no event; there are SessionStart, UserPromptSubmit, PreToolUse, PermissionRequest, PostToolUse, PostToolUseFailure, PreCompact, Stop, SubagentStart, SubagentStop, SessionEnd
+        FILE:24: `hooks.PreToolUse.hooks`: a hook without a command; add `command`, or remove it
+        FILE:24: `hooks.PreToolUse.hooks.timeout` has to be a whole number of seconds from 1 to 600
+        FILE:24: `hooks.PreToolUse`: its matcher `(` is no pattern: unclosed group
+        FILE:25: `hooks.Stop` has to be a list, and is a number
         FILE:8: `env.A` has to be a text, and is a number
         FILE:10: `env.C` has to be a text, and is a number
         FILE:2: `sandbox.mode` has to be a text, and is true or false
@@ -216,6 +225,13 @@ fn every_mistake_of_a_table_is_told_not_the_first_alone() {
         FILE:3: `sandbox.network` has to be true or false, and is a text
         FILE:5: `sandbox.unix` is no setting; there are mode, writable, network
         FILE:6: `sandbox.x` is no setting; there are mode, writable, network
+        FILE:18: `models.fallback` has to be a list, and is a text
+        FILE:19: `models."gpt"` is no model; write its full name, as in [models."openai/gpt-6.2-sol"], or `fallback` for a list of models
+        FILE:20: `models."a/b".window` has to be a number of tokens from 1 to 1000000000, and is a text
+        FILE:21: `models."c/d".x` is no setting; there are window, output_max, prices, long
+        FILE:14: `yahoo` is no search backend; there are searxng, brave, tavily
+        FILE:15: `web_search.address` has to be a text, and is a number
+        FILE:16: `web_search.key` is no setting; there are backend, address
         FILE:12: `web_fetch.allowed_hosts`: `http://a` is no host; write a name or an IP address alone, such as `wiki.lan` or `127.0.0.1`
         FILE:12: `web_fetch.allowed_hosts`: `c/d` is no host; write a name or an IP address alone, such as `wiki.lan` or `127.0.0.1`
     "#]].assert_eq(&told);

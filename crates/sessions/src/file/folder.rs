@@ -58,7 +58,7 @@ impl Folder {
 
     /// The bytes of a session's file.
     pub(super) fn read(&self, id: &str) -> Result<Vec<u8>, SessionError> {
-        read(&self.open_file(id)?, id, &self.path(id), SESSION_BYTES_MAX)
+        read(&self.open_file(id, Access::Read)?, id, &self.path(id), SESSION_BYTES_MAX)
     }
 
     pub(super) fn replace(
@@ -111,24 +111,43 @@ impl Folder {
 
     /// Opens and locks a session's file, unless somebody else has it or has just replaced it.
     fn lock(&self, id: &str) -> Result<Option<File>, SessionError> {
-        lock(self.open_file(id)?, &self.path(id))
+        lock(self.open_file(id, Access::Lock)?, &self.path(id))
     }
 
-    fn open_file(&self, id: &str) -> Result<File, SessionError> {
+    fn open_file(&self, id: &str, access: Access) -> Result<File, SessionError> {
         let path = self.path(id);
         // No kind of file makes this wait.
         let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-        let opened = OpenOptions::new().read(true).custom_flags(flags).open(&path);
-        let file = opened.map_err(|error| match error.kind() {
-            ErrorKind::NotFound => SessionError::not_found(id),
-            _ => refused("open", &path, error),
-        })?;
+        let is_locked = access == Access::Lock;
+        let opened = OpenOptions::new().read(true).write(is_locked).custom_flags(flags).open(&path);
+        let file = opened.map_err(|error| unopened(id, &path, access, error))?;
         let metadata = file.metadata().map_err(|error| refused("open", &path, error))?;
-        if metadata.is_file() {
-            return Ok(file);
+        if metadata.is_file() { Ok(file) } else { Err(no_file(&path)) }
+    }
+}
+
+/// What a session's file is opened for.
+#[derive(Clone, Copy, PartialEq)]
+enum Access {
+    Read,
+    /// NFS lets nobody lock for themselves alone what they opened only to read.
+    Lock,
+}
+
+/// Why a session's file could not be opened.
+fn unopened(id: &str, path: &Path, access: Access, error: io::Error) -> SessionError {
+    match (error.kind(), access) {
+        (ErrorKind::NotFound, _) => SessionError::not_found(id),
+        // Nobody can open a folder to write.
+        (ErrorKind::IsADirectory, _) => no_file(path),
+        (ErrorKind::PermissionDenied, Access::Lock) => {
+            let shown = path.display();
+            let what = format!(
+                "lock `{shown}` (only who may write it can; if it is yours, `chmod u+rw` on it allows it)"
+            );
+            SessionError::io(what, error)
         }
-        let place = format!("`{}`", path.display());
-        Err(SessionError::corrupt(place, "it is no file", "move it away"))
+        _ => refused("open", path, error),
     }
 }
 
@@ -144,6 +163,11 @@ fn sync(folder: &Path) -> io::Result<()> {
         }
         other => other,
     }
+}
+
+fn no_file(path: &Path) -> SessionError {
+    let place = format!("`{}`", path.display());
+    SessionError::corrupt(place, "it is no file", "move it away")
 }
 
 fn refused(what: &str, path: &Path, error: io::Error) -> SessionError {
@@ -186,6 +210,8 @@ pub(super) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::{Expect, expect};
+
     use super::*;
     use crate::Session;
 
@@ -196,7 +222,7 @@ mod tests {
         let mut session = Session::new("a");
         session.version = folder.create(&Encoded::first(&session).unwrap()).unwrap();
         let lock = |file| lock(file, &folder.path("a")).unwrap();
-        let opened = || folder.open_file("a").unwrap();
+        let opened = || folder.open_file("a", Access::Lock).unwrap();
 
         let held = lock(opened()).unwrap();
         assert!(lock(opened()).is_none());
@@ -208,6 +234,48 @@ mod tests {
         let early = opened();
         assert!(matches!(folder.delete("a"), Ok(Tried::Done(()))));
         assert!(lock(early).is_none());
+    }
+
+    #[test]
+    fn what_is_locked_can_be_written_as_nfs_wants_it() {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = Folder::open(temporary.path()).unwrap();
+        let _made = folder.create(&Encoded::first(&Session::new("a")).unwrap()).unwrap();
+        let locked = folder.lock("a").unwrap().unwrap();
+        let flags = rustix::fs::fcntl_getfl(&locked).unwrap();
+        assert!(flags.contains(rustix::fs::OFlags::RDWR), "{flags:?}");
+    }
+
+    fn check_unopened(access: Access, error: ErrorKind, expected: Expect) {
+        let error = unopened("a", Path::new("/space/a.json"), access, error.into());
+        expected.assert_eq(&format!("{:?}: {error}", error.kind()));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_opened_is_told_by_what_it_was_to_be_opened_for() {
+        use ErrorKind::{IsADirectory, NotFound, PermissionDenied};
+        check_unopened(
+            Access::Read,
+            NotFound,
+            expect!["NotFound: there is no session `a`; create it first"],
+        );
+        check_unopened(
+            Access::Read,
+            PermissionDenied,
+            expect!["Io: cannot open `/space/a.json`: permission denied"],
+        );
+        check_unopened(
+            Access::Lock,
+            PermissionDenied,
+            expect![
+                "Io: cannot lock `/space/a.json` (only who may write it can; if it is yours, `chmod u+rw` on it allows it): permission denied"
+            ],
+        );
+        check_unopened(
+            Access::Lock,
+            IsADirectory,
+            expect!["Corrupt: cannot read `/space/a.json`: it is no file; move it away"],
+        );
     }
 
     #[test]

@@ -54,7 +54,8 @@ fn locked(mut make: impl FnMut() -> io::Result<NamedTempFile>) -> io::Result<Nam
 }
 
 fn remove_if_dead(path: &Path) -> io::Result<()> {
-    let file = File::open(path)?;
+    // NFS lets nobody lock for themselves alone what they opened only to read.
+    let file = File::options().read(true).write(true).open(path)?;
     if file.try_lock().is_ok() && is_named(&file, path)? {
         fs::remove_file(path)?;
     }

@@ -21,6 +21,7 @@ mod json;
 pub mod models;
 mod named;
 pub mod openrouter;
+mod parameters;
 mod placeholder;
 pub mod presets;
 pub mod probe;

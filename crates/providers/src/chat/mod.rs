@@ -35,7 +35,7 @@ pub const DIALECT: &str = "openai-chat";
 ///     heeler_providers::chat::definition(&clock),
 ///     concat!(
 ///         r#"{"type":"function","function":{"name":"clock","description":"Tells the time","#,
-///         r#""parameters":{"type":"object"}}}"#
+///         r#""parameters":{"type":"object","properties":{}}}}"#
 ///     )
 /// );
 /// # Ok::<(), heeler_core::RawJsonError>(())

@@ -7,6 +7,7 @@ use super::super::Quirks;
 use super::super::quirks::SystemRole;
 use super::{marker, refused};
 use crate::json::string;
+use crate::parameters;
 
 /// OpenAI's models from before `developer` took the place of `system`.
 const SYSTEM_MODELS: [&str; 4] = ["gpt-3.5", "gpt-4", "chatgpt-4o", "ft:gpt-"];
@@ -77,7 +78,7 @@ pub(super) fn definition(out: &mut Vec<u8>, tool: &ToolDefinition, quirks: &Quir
     out.extend_from_slice(br#","description":"#);
     string(out, &tool.description);
     out.extend_from_slice(br#","parameters":"#);
-    out.extend_from_slice(tool.input_schema.get().as_bytes());
+    parameters::write(out, &tool.input_schema);
     out.push(b'}');
     out.extend_from_slice(marker(tool.cache, quirks));
     out.push(b'}');

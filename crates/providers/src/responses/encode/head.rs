@@ -5,6 +5,7 @@ use heeler_core::{ModelRequest, ProviderError, ProviderItem, ToolDefinition};
 use super::super::DIALECT;
 use super::refused;
 use crate::json::string;
+use crate::parameters;
 
 /// Writes a request's body up to its list of input items.
 pub(super) fn encode(request: &ModelRequest) -> Result<Vec<u8>, ProviderError> {
@@ -42,7 +43,7 @@ fn function(out: &mut Vec<u8>, tool: &ToolDefinition) {
     out.extend_from_slice(br#","description":"#);
     string(out, &tool.description);
     out.extend_from_slice(br#","parameters":"#);
-    out.extend_from_slice(tool.input_schema.get().as_bytes());
+    parameters::write(out, &tool.input_schema);
     out.extend_from_slice(br#","strict":false}"#);
 }
 

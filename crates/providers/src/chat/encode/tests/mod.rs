@@ -31,10 +31,10 @@ fn system_and_tools_stand_before_the_messages() {
     check(
         &request,
         expect![[r#"
-        {"model":"gpt-test","tools":[{"type":"function","function":{"name":"read","description":"Does read.","parameters":{"type": "object"}}},{"type":"function","function":{"name":"edit","description":"Does edit.","parameters":{"type": "object"}}}],"messages":[
-        {"role":"developer","content":"be brief"},
-        {"role":"user","content":"one"},
-        {"role":"assistant","content":"two"}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
+            {"model":"gpt-test","tools":[{"type":"function","function":{"name":"read","description":"Does read.","parameters":{"type": "object","properties":{}}}},{"type":"function","function":{"name":"edit","description":"Does edit.","parameters":{"type": "object","properties":{}}}}],"messages":[
+            {"role":"developer","content":"be brief"},
+            {"role":"user","content":"one"},
+            {"role":"assistant","content":"two"}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
     );
     request.model = "gpt-4o-mini".into();
     let body = String::from_utf8(body(&request, &Quirks::default()).unwrap()).unwrap();
@@ -323,8 +323,8 @@ fn parameters() {
     check(
         &request,
         expect![[r#"
-        {"model":"gpt-test","tools":[{"type":"function","function":{"name":"read","description":"Does read.","parameters":{"type": "object"}}},{"type":"function","function":{"name":"edit","description":"Does edit.","parameters":{"type": "object"}}}],"messages":[
-        {"role":"user","content":"hi"}],"max_completion_tokens":100,"temperature":0.5,"reasoning_effort":"low","tool_choice":{"type":"function","function":{"name":"read"}},"parallel_tool_calls":false,"stream":true,"stream_options":{"include_usage":true,"x":1},"seed":7}"#]],
+            {"model":"gpt-test","tools":[{"type":"function","function":{"name":"read","description":"Does read.","parameters":{"type": "object","properties":{}}}},{"type":"function","function":{"name":"edit","description":"Does edit.","parameters":{"type": "object","properties":{}}}}],"messages":[
+            {"role":"user","content":"hi"}],"max_completion_tokens":100,"temperature":0.5,"reasoning_effort":"low","tool_choice":{"type":"function","function":{"name":"read"}},"parallel_tool_calls":false,"stream":true,"stream_options":{"include_usage":true,"x":1},"seed":7}"#]],
     );
     request.tools = [].into();
     request.parameters.extra_body = None;
@@ -426,14 +426,14 @@ fn markers_are_sent_as_typed_parts_or_not_at_all() {
         &typed,
         &request,
         expect![[r#"
-        {"model":"gpt-test","tools":[{"type":"function","function":{"name":"read","description":"Does read.","parameters":{"type": "object"}},"cache_control":{"type":"ephemeral"}},{"type":"function","function":{"name":"edit","description":"Does edit.","parameters":{"type": "object"}}}],"messages":[
-        {"role":"developer","content":[{"type":"text","text":"be brief","cache_control":{"type":"ephemeral"}}]},
-        {"role":"user","content":[{"type":"text","text":"plain"},{"type":"text","text":"go","cache_control":{"type":"ephemeral","ttl":"1h"}}]},
-        {"role":"assistant","content":[{"type":"text","text":"so","cache_control":{"type":"ephemeral","ttl":"1h"}}],
-          "tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}]},
-        {"role":"tool","tool_call_id":"a","content":[{"type":"text","text":"one","cache_control":{"type":"ephemeral","ttl":"1h"}}]},
-        {"role":"user","content":[{"type":"image_url","image_url":{"url":"https://example.com/a"},"cache_control":{"type":"ephemeral","ttl":"1h"}}]},
-        {"role":"user","content":"end"}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
+            {"model":"gpt-test","tools":[{"type":"function","function":{"name":"read","description":"Does read.","parameters":{"type": "object","properties":{}}},"cache_control":{"type":"ephemeral"}},{"type":"function","function":{"name":"edit","description":"Does edit.","parameters":{"type": "object","properties":{}}}}],"messages":[
+            {"role":"developer","content":[{"type":"text","text":"be brief","cache_control":{"type":"ephemeral"}}]},
+            {"role":"user","content":[{"type":"text","text":"plain"},{"type":"text","text":"go","cache_control":{"type":"ephemeral","ttl":"1h"}}]},
+            {"role":"assistant","content":[{"type":"text","text":"so","cache_control":{"type":"ephemeral","ttl":"1h"}}],
+              "tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}]},
+            {"role":"tool","tool_call_id":"a","content":[{"type":"text","text":"one","cache_control":{"type":"ephemeral","ttl":"1h"}}]},
+            {"role":"user","content":[{"type":"image_url","image_url":{"url":"https://example.com/a"},"cache_control":{"type":"ephemeral","ttl":"1h"}}]},
+            {"role":"user","content":"end"}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
     );
     let body = body(&request, &Quirks::default()).unwrap();
     assert!(!String::from_utf8(body).unwrap().contains("cache_control"));

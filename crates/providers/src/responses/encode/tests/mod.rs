@@ -40,19 +40,19 @@ fn a_system_prompt_and_tools() {
     check(
         &request,
         expect![[r#"
-        {"model":"gpt-test","instructions":"be brief","tools":[
-        {"type":"function","name":"read","description":"Does read.","parameters":
-        {"type" : "object"},"strict":false},
-        {"type":"function","name":"edit","description":"Does edit.","parameters":
-        {"type" : "object"},"strict":false},
-        {"type":"function","name" : "patch","strict":true},
-        {"type":"web_search", "search_context_size":"low"}],"input":[
-        {"type":"message","role":"user","content":[
-        {"type":"input_text","text":"one"}]},
-        {"type":"message","role":"assistant","content":"two"},
-        {"type":"message","role":"user","content":[
-        {"type":"input_text","text":"three"}]}
-        ],"max_output_tokens":100,"include":["reasoning.encrypted_content"],"store":false,"stream":true}"#]],
+            {"model":"gpt-test","instructions":"be brief","tools":[
+            {"type":"function","name":"read","description":"Does read.","parameters":
+            {"type" : "object","properties":{}},"strict":false},
+            {"type":"function","name":"edit","description":"Does edit.","parameters":
+            {"type" : "object","properties":{}},"strict":false},
+            {"type":"function","name" : "patch","strict":true},
+            {"type":"web_search", "search_context_size":"low"}],"input":[
+            {"type":"message","role":"user","content":[
+            {"type":"input_text","text":"one"}]},
+            {"type":"message","role":"assistant","content":"two"},
+            {"type":"message","role":"user","content":[
+            {"type":"input_text","text":"three"}]}
+            ],"max_output_tokens":100,"include":["reasoning.encrypted_content"],"store":false,"stream":true}"#]],
     );
 }
 

@@ -58,7 +58,7 @@ use crate::words;
 pub struct State {
     /// The last applied record's place.
     pub seq: Seq,
-    /// The latest time any record was written, as the clock of the process that runs tells it.
+    /// The latest time any record was written but a name, as the clock of the process that runs tells it.
     pub now: Timestamp,
     /// Counts the processes that owned the session.
     pub incarnation: u64,
@@ -226,15 +226,22 @@ impl State {
             out.say(|| Event::Notice { text: words::HOLE.into() });
         }
         self.seq = entry.seq;
+        self.pass_time(entry);
+        self.apply_record(&entry.record, out);
+    }
+
+    /// What the time of a record says of the clock and of how long the turn has run.
+    fn pass_time(&mut self, entry: &Entry) {
         let elapsed = entry.at.since(self.now);
         let is_set_back = entry.at < self.now;
-        self.now = self.now.max(entry.at);
         match &entry.record {
+            // Whoever names a session need not go on with it: nobody knows by this that its turn ran.
+            Record::Named { .. } => return,
             // The clock was set back since: what was to wait for a time of the old one would wait for
             // as long again.
             Record::Opened(_) if is_set_back => {
                 self.now = entry.at;
-                self.waits_no_more();
+                return self.waits_no_more();
             }
             // Somebody did wait, by a clock that nobody sets.
             Record::TimePassed if is_set_back => self.waits_no_more(),
@@ -245,7 +252,7 @@ impl State {
                 }
             }
         }
-        self.apply_record(&entry.record, out);
+        self.now = self.now.max(entry.at);
     }
 
     fn apply_record(&mut self, record: &Record, out: &mut Announcer) {

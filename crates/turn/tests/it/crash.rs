@@ -518,3 +518,43 @@ fn what_was_cut_off_is_known_until_a_process_opens_the_session() {
     check_cut_off(&format!("{begun}\nhole"), &[bash, ask, read]);
     check_cut_off(&format!("{begun}\nhole\ncrash"), &[]);
 }
+
+#[test]
+fn who_names_a_session_spends_none_of_its_turns_time() {
+    check(
+        "set wall=5000
+         user hi
+         tick 1000
+         name 9000
+         crash 500
+         tick 2000
+         name 500
+         tick 500
+         reply Fine.",
+        expect![[r#"
+            set wall=5000
+              > idle
+            user hi
+                epoch 1 first
+              > wall at 5000, model 1.1.1
+            tick 1000
+              > wall at 5000, model 1.1.1
+            name 9000
+              > wall at 5000, model 1.1.1
+            crash 500
+              > wall at 14500, model 1.1.2
+            tick 2000
+              > wall at 14500, model 1.1.2
+            name 500
+              > wall at 14500, model 1.1.2
+            tick 500
+              > wall at 14500, model 1.1.2
+            reply Fine.
+                turn 1 ended done: Fine.
+              > idle
+            ---
+            user: hi
+            model: Fine.
+        "#]],
+    );
+}

@@ -183,6 +183,10 @@ impl Ledger {
     }
 
     fn pass_time(&mut self, entry: &Entry) -> Checked {
+        // Whoever names a session may have nothing to do with its turn.
+        if matches!(entry.record, Record::Named { .. }) {
+            return Ok(());
+        }
         let elapsed = entry.at.millis().saturating_sub(self.now);
         self.now = self.now.max(entry.at.millis());
         let wall_max = self.settings.limits.wall_millis;
@@ -208,7 +212,6 @@ impl Ledger {
                     | Record::PermissionDecided(_)
                     | Record::CompactionStarted(_)
                     | Record::Restored
-                    | Record::Named { .. }
             );
         ensure(!over || ends || said || turn.limits_moved, Invariant::WallLimit, || {
             format!("record {} comes after the wall time", entry.seq)

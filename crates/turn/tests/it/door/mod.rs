@@ -21,6 +21,7 @@
 //! grant RULE, interrupt, wall, tick MILLIS
 //! hook EVENT WISH [I]         hooks of that moment, of call I, say this; see `toolbox::hook`
 //! crash [MILLIS]              a new process opens the session after so long
+//! name MILLIS                 somebody names the session after so long
 //! hole                        a record is missing
 //! compact, summary TEXT, verbose N, no summary [KIND]      compaction; a summary of N characters
 //! undo                                                     what it replaced stands again
@@ -144,6 +145,10 @@ impl Play {
                 Ok(record) => self.write(record),
                 Err(why) => self.shown.push_str(&format!("    no: {why}\n")),
             },
+            "name" => {
+                self.now += rest.parse::<u64>().expect("milliseconds");
+                self.write(Record::Named { name: "it".parse().ok() });
+            }
             "hole" => self.write_at(self.state.seq + 2, Record::TimePassed),
             "crash" => {
                 self.flying.clear();

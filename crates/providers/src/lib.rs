@@ -29,6 +29,7 @@ pub mod responses;
 pub mod scripted;
 pub mod sse;
 mod transport;
+mod words;
 
 pub use anthropic::{Anthropic, AnthropicSettings};
 pub use chat::{Chat, ChatSettings};

@@ -4,9 +4,10 @@ use heeler_core::{ProviderError, ProviderErrorKind};
 use serde_json::Value;
 
 use super::VENDOR;
-use crate::failure::{At, Failed, in_words, of_status};
+use crate::failure::{At, Failed, of_status};
 use crate::json::{failure_in, text, value_in};
 use crate::transport::Refusal;
+use crate::words;
 
 #[derive(Default)]
 struct ErrorDetail {
@@ -35,7 +36,8 @@ pub(super) fn from_refusal(refusal: &Refusal) -> ProviderError {
 fn explain(at: At<'_>, body: &[u8]) -> ProviderError {
     let whole = String::from_utf8_lossy(body);
     let error = ErrorDetail::read(&whole);
-    let kind = specific(&error).or_else(|| in_words(at.status(), &error.message));
+    // Anthropic's own types are never as wide as others' codes.
+    let kind = specific(&error).or_else(|| words::or_name(None, at.status(), &error.message));
     let kind = kind.unwrap_or(match at {
         At::Refusal { status, .. } => of_status(status),
         At::Stream if error.kind == "invalid_request_error" => ProviderErrorKind::InvalidRequest,

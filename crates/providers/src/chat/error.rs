@@ -10,9 +10,10 @@ use heeler_core::{ProviderError, ProviderErrorKind, from_json_bytes};
 use serde_json::Value;
 
 use crate::endpoint::Vendor;
-use crate::failure::{At, Failed, in_words, of_status};
+use crate::failure::{At, Failed, of_status};
 use crate::json::failure_in;
 use crate::transport::{Refusal, retry_after};
+use crate::words;
 
 /// The header with the id of a request.
 const ID_HEADER: &str = "x-request-id";
@@ -219,13 +220,11 @@ impl Told {
         if status == Some(413) {
             return ProviderErrorKind::ContextOverflow;
         }
-        if let Some(kind) = self.named() {
-            return kind;
-        }
         if self.message.starts_with(NO_IMAGES) {
             return ProviderErrorKind::RefusedItem;
         }
-        in_words(status, &self.message).unwrap_or(match (status, self.kind.as_str()) {
+        let told = words::or_name(self.named(), status, &self.message);
+        told.unwrap_or(match (status, self.kind.as_str()) {
             _ if self.is_flagged => ProviderErrorKind::InvalidRequest,
             (Some(status), _) => of_status(status),
             (None, "invalid_request_error") => ProviderErrorKind::InvalidRequest,

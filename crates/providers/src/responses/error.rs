@@ -7,11 +7,10 @@ use super::VENDOR;
 use crate::failure::{At, Failed, no_events, of_status};
 use crate::json::{failure_in, text, value_in};
 use crate::transport::Refusal;
+use crate::words;
 
 /// The header with the provider's id of a request.
 const REQUEST_ID: &str = "x-request-id";
-/// How the provider's words begin where a request that is too long has no code of its own.
-const TOO_LONG: &str = "Your input exceeds the context window";
 
 #[derive(Default)]
 struct Detail {
@@ -53,7 +52,8 @@ pub(super) fn is_told_by(body: &str) -> bool {
 
 fn explain(at: At<'_>, body: &str) -> ProviderError {
     let detail = read(body);
-    let kind = specific(&detail).unwrap_or_else(|| match at {
+    let told = words::or_name(specific(&detail), at.status(), &detail.message);
+    let kind = told.unwrap_or_else(|| match at {
         At::Refusal { status, .. } => of_status(status),
         At::Stream if detail.kind == "invalid_request_error" => ProviderErrorKind::InvalidRequest,
         At::Stream => ProviderErrorKind::Server,
@@ -122,9 +122,6 @@ fn specific(error: &Detail) -> Option<ProviderErrorKind> {
             _ => return None,
         })
     };
-    if error.message.starts_with(TOO_LONG) {
-        return Some(ProviderErrorKind::ContextOverflow);
-    }
     kind(&error.code).or_else(|| kind(&error.kind))
 }
 
@@ -185,6 +182,8 @@ mod tests {
         "#]].assert_eq(&seen);
         let long = named("", "invalid_request_error", "Your input exceeds the context window of");
         assert_eq!(refused(400, &long).kind, ProviderErrorKind::ContextOverflow);
+        let gateways = named("invalid_prompt", "", "This endpoint's maximum context length is 9");
+        assert_eq!(refused(400, &gateways).kind, ProviderErrorKind::ContextOverflow);
     }
 
     #[test]

@@ -25,6 +25,11 @@ impl Composer {
 
     fn dispatch(&mut self, key: KeyEvent) -> Answer {
         let prefixed = std::mem::take(&mut self.prefix);
+        // Some terminals are set up to send a backslash, CR and LF for Shift-Enter: that is one new line.
+        let has_broken = std::mem::take(&mut self.has_broken);
+        if has_broken && (key.code, key.modifiers) == (KeyCode::Char('j'), KeyModifiers::CONTROL) {
+            return Answer::Changed;
+        }
         if self.search.is_some() {
             return self.search_key(key);
         }
@@ -99,6 +104,7 @@ impl Composer {
             self.editor.buffer.undo.seal();
             self.editor.replace(cursor - 1..cursor, "\n");
             self.editor.buffer.undo.seal();
+            self.has_broken = true;
             return Answer::Changed;
         }
         self.send()

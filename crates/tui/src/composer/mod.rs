@@ -126,6 +126,8 @@ pub struct Composer {
     vim: Option<Vim>,
     /// Ctrl-X was pressed, and the next key belongs to it.
     prefix: bool,
+    /// A backslash and Enter broke a line, and nothing was pressed since.
+    has_broken: bool,
     history: History,
     recalled: Option<Recalled>,
     search: Option<Search>,
@@ -144,6 +146,7 @@ impl Composer {
             settings,
             editor: Editor::default(),
             prefix: false,
+            has_broken: false,
             history: History::default(),
             recalled: None,
             search: None,

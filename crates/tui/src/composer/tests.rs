@@ -46,6 +46,17 @@ fn lines_are_broken_by_many_keys() {
           e|
     "#]],
     );
+    // One new line, as some terminals send it; a second key makes a second.
+    check(
+        "a\\<CR><C-j>b<C-j>c\\<CR>d<C-j>e",
+        expect![[r#"
+            > a
+              b
+              c
+              d
+              e|
+        "#]],
+    );
     check(
         "a\\\\<CR>",
         expect![[r#"

@@ -56,6 +56,8 @@ impl TerminalModes {
             }));
         });
         take_lines()?;
+        // Else it takes the line feed of Ctrl-J for Enter, as a terminal sends it that is not raw.
+        terminal::enable_raw_mode()?;
         ENTERED.store(true, Ordering::SeqCst);
         write(&[ENTER])?;
         Ok(Self(()))

@@ -147,7 +147,10 @@ fn f7_an_edited_command_runs_in_place_of_the_models() {
         Enter: run this instead · Esc: back
         script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
     "#]]);
-    glass.types("\x15echo instead\r");
+    // A line feed is Ctrl-J, a new line, and runs nothing.
+    glass.types("\x15echo instead\necho of it");
+    glass.waits_for("  echo of it");
+    glass.types("\r");
     glass.waits_for("That ran.");
     glass.shows(expect![[r#"
         > push

@@ -30,7 +30,9 @@ impl Clock for SystemClock {
     fn sleep_until(&self, deadline: Timestamp) -> BoxFuture<()> {
         // One more: a wait that ends within the deadline's own millisecond would look early.
         let wait = Duration::from_millis(deadline.since(self.now()).saturating_add(1));
-        Box::pin(tokio::time::sleep(wait))
+        // Beside work that is always ready, which takes all that a task may do at a time, it would never
+        // be asked whether it is over.
+        Box::pin(tokio::task::unconstrained(tokio::time::sleep(wait)))
     }
 }
 

@@ -94,8 +94,12 @@ impl Connection {
         is_idle.then_some(self)
     }
 
-    /// The head of an answer.
-    fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<Result<Head, Problem>> {
+    /// The head of an answer. Those of interim ones before it took `n_interim` bytes so far.
+    fn poll_head(
+        &mut self,
+        context: &mut Context<'_>,
+        n_interim: &mut usize,
+    ) -> Poll<Result<Head, Problem>> {
         loop {
             if let Some((head, n)) = Head::parse(&self.read)? {
                 self.read.advance(n);
@@ -103,9 +107,12 @@ impl Connection {
                 if !head.is_interim() {
                     return Poll::Ready(Ok(head));
                 }
-                continue;
+                *n_interim += n;
+                if *n_interim <= HEAD_BYTES_MAX {
+                    continue;
+                }
             }
-            if self.read.len() > HEAD_BYTES_MAX {
+            if *n_interim + self.read.len() > HEAD_BYTES_MAX {
                 return Poll::Ready(Err(Problem::LongHead));
             }
             if ready!(self.poll_fill(context))? == 0 {
@@ -120,13 +127,16 @@ pub(crate) struct Exchange {
     connection: Connection,
     /// None once all is written.
     unwritten: Option<Unwritten>,
+    /// How many bytes the heads of interim answers took: who sends them for ever must not be read
+    /// for ever.
+    n_interim: usize,
 }
 
 impl Exchange {
     pub(crate) fn new(connection: Connection, head: Vec<u8>, mut pieces: Pieces) -> Self {
         let mut writing = Writing(VecDeque::from([Bytes::from(head)]));
         writing.0.extend(pieces.first());
-        Self { connection, unwritten: Some(Unwritten { writing, pieces }) }
+        Self { connection, unwritten: Some(Unwritten { writing, pieces }), n_interim: 0 }
     }
 
     /// Writes, and reads the head of the answer, which may come before all is written: a server
@@ -139,7 +149,7 @@ impl Exchange {
         if let Poll::Ready(Ok(())) = written {
             self.unwritten = None;
         }
-        match (self.connection.poll_head(context), written) {
+        match (self.connection.poll_head(context, &mut self.n_interim), written) {
             (Poll::Pending, Poll::Ready(Err(error))) => Poll::Ready(Err(error.into())),
             (head, _) => head,
         }

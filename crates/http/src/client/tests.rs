@@ -188,6 +188,11 @@ async fn an_answer_that_is_none() {
     let (address, _told) = server(&[&long]).await;
     let seen = ask(&straight(), &format!("http://{address}"), "1").await;
     assert_eq!(seen, "the answer's head is longer than 65536 bytes");
+    // Nor is one that never comes waited for while others come before it.
+    let interim = "HTTP/1.1 100 Continue\r\n\r\n".repeat(10_000);
+    let (address, _told) = server(&[&interim]).await;
+    let seen = ask(&straight(), &format!("http://{address}"), "1").await;
+    assert_eq!(seen, "the answer's head is longer than 65536 bytes");
 }
 
 #[tokio::test]

@@ -19,11 +19,29 @@ const IN_WORDS: [(ProviderErrorKind, &[&str]); 3] = [
             "exceeds the maximum number of tokens allowed",
             // OpenAI
             "your input exceeds the context window",
-            // llama.cpp of before its type
+            // llama.cpp: of before its type, and in the middle of an answer, as LM Studio
             "exceeds the available context size",
+            "context size has been exceeded",
             // LM Studio
             "greater than the context length",
             "when context the overflows",
+            "cannot truncate prompt",
+            "reached context length of",
+            // vLLM, SGLang, Together
+            "the model's context length",
+            "longer than the maximum model length",
+            "exceeds the maximum allowed length",
+            // Ollama
+            "prompt too long; exceeded",
+            "input length exceeds the context length",
+            // Copilot
+            "prompt token count of*exceeds the limit",
+            // MiniMax
+            "context window exceeds limit",
+            // DashScope
+            "range of input length should be",
+            // OpenAI, Groq: one request is more than what a minute may bring.
+            "request too large for",
             // text-generation-inference
             "tokens + `max_new_tokens` must be <=",
             // Anthropic
@@ -74,7 +92,7 @@ pub(crate) fn or_name(
 }
 
 fn in_words(status: Option<u16>, message: &str) -> Option<ProviderErrorKind> {
-    if !matches!(status, None | Some(400 | 404 | 422 | 429 | 500)) {
+    if !matches!(status, None | Some(400 | 404 | 413 | 422 | 429 | 500)) {
         return None;
     }
     let message = message.to_ascii_lowercase();
@@ -143,6 +161,40 @@ mod tests {
                 ContextOverflow,
                 "Your input exceeds the context window of this model. Please adjust your input and try again.",
             ),
+            (ContextOverflow, "Context size has been exceeded."),
+            (ContextOverflow, "Cannot truncate prompt with n_keep (13575) >= n_ctx (4096)"),
+            (
+                ContextOverflow,
+                "Reached context length of 4096 tokens, but this model does not currently support mid-generation context overflow.",
+            ),
+            (
+                ContextOverflow,
+                "You passed 8193 input tokens and requested 2000 output tokens. However, the model's context length is only 8192 tokens, resulting in a maximum input length of 6192 tokens.",
+            ),
+            (
+                ContextOverflow,
+                "The decoder prompt (length 9000) is longer than the maximum model length of 8192.",
+            ),
+            (
+                ContextOverflow,
+                "Input length (200000 tokens) exceeds the maximum allowed length (131072 tokens).",
+            ),
+            (
+                ContextOverflow,
+                "The number of input tokens (9000) exceeds the model's context length (8192)",
+            ),
+            (ContextOverflow, "prompt too long; exceeded max context length by 1000 tokens"),
+            (ContextOverflow, "the input length exceeds the context length"),
+            (ContextOverflow, "prompt token count of 138898 exceeds the limit of 64000"),
+            (ContextOverflow, "invalid params, context window exceeds limit (2013)"),
+            (
+                ContextOverflow,
+                "InternalError.Algo.InvalidParameter: Range of input length should be [1, 98304]",
+            ),
+            (
+                ContextOverflow,
+                "Request too large for gpt-4.1 in organization org-x on tokens per min (TPM): Limit 30000, Requested 35000. The input or output tokens must be reduced in order to run successfully.",
+            ),
             (
                 Billing,
                 "litellm: AnthropicException - Your credit balance is too low to access the Anthropic API.",
@@ -186,7 +238,7 @@ mod tests {
     fn words_are_read_where_the_status_may_mean_it_and_gateways_say_them() {
         for &(kind, message) in TOLD {
             let nested = format!(r#"{{"type":"error","error":{{"message":"{message}"}}}}"#);
-            for status in [None, Some(400), Some(404), Some(422), Some(429), Some(500)] {
+            for status in [None, Some(400), Some(404), Some(413), Some(422), Some(429), Some(500)] {
                 assert_eq!(in_words(status, message), Some(kind), "{message}");
                 assert_eq!(in_words(status, &nested), Some(kind), "{nested}");
             }

@@ -31,6 +31,8 @@ const NAMED: [(ProviderErrorKind, &[&str]); 6] = [
             "exceed_context_size_error",
             // Azure and GitHub
             "tokens_limit_reached",
+            // Copilot
+            "model_max_prompt_tokens_exceeded",
             // Mistral
             "3051",
             // GLM
@@ -380,6 +382,10 @@ mod tests {
             (400, r#"{"error":{"code":400,"type":"exceed_context_size_error","n_ctx":4096}}"#),
             (413, r#"{"error":{"message":"TPM","type":"tokens","code":"rate_limit_exceeded"}}"#),
             (413, "<html>"),
+            (
+                429,
+                r#"{"error":{"message":"Request too large for m","code":"rate_limit_exceeded"}}"#,
+            ),
             (400, r#"{"error":{"code":"1261","message":"Prompt"}}"#),
             (
                 400,
@@ -388,6 +394,8 @@ mod tests {
         ] {
             assert_eq!(kind(status, body), ProviderErrorKind::ContextOverflow, "{body}");
         }
+        let failed = r#"{"error":{"code":500,"message":"Context size has been exceeded."}}"#;
+        assert_eq!(in_stream(&VENDOR, failed).kind, ProviderErrorKind::ContextOverflow);
     }
 
     #[test]

@@ -72,6 +72,10 @@ pub struct CompactionFailed {
     /// What kind of failure the provider told, if it was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<ProviderErrorKind>,
+    /// Whether the compaction stays due, and this is only what its summary used so far: another model is
+    /// asked for it then, if the provider failed, or it begins anew.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stays_due: bool,
 }
 
 impl CompactionFailed {
@@ -116,8 +120,9 @@ mod tests {
 
     #[test]
     fn a_failure_before_any_call_says_why_and_cost_nothing() {
-        let CompactionFailed { error, usage, cost, kind } = CompactionFailed::because("too short");
+        let failed = CompactionFailed::because("too short");
+        let CompactionFailed { error, usage, cost, kind, stays_due } = failed;
         assert_eq!((error.as_str(), usage), ("too short", Usage::default()));
-        assert_eq!((cost, kind), (None, None));
+        assert_eq!((cost, kind, stays_due), (None, None, false));
     }
 }

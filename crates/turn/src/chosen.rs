@@ -48,6 +48,10 @@ impl Chosen {
         self.behind = match record {
             Record::Opened(_) => Behind::Opening,
             Record::ModelFailed(_) => Behind::Failure,
+            // One that begins anew since somebody changed the settings is no failure.
+            Record::CompactionFailed(failed) if failed.stays_due && failed.kind.is_some() => {
+                Behind::Failure
+            }
             _ => Behind::Other,
         };
     }
@@ -55,11 +59,12 @@ impl Chosen {
 
 #[cfg(test)]
 mod tests {
-    use heeler_core::{ModelFailed, Opened, ProviderErrorKind, Settings, Usage};
+    use heeler_core::{CompactionFailed, ModelFailed, Opened, ProviderErrorKind, Settings, Usage};
 
     use super::*;
 
-    /// A word a record: `open`, `failed`, `passed`, or the model of changed settings.
+    /// A word a record: `open`, `failed`, `passed`, `elsewhere`, `given-up` and `anew` for a summary that
+    /// failed, or the model of changed settings.
     fn check(records: &str, expected: &str) {
         let mut chosen = Chosen::default();
         for word in records.split_whitespace() {
@@ -76,6 +81,9 @@ mod tests {
                     usage: Usage::default(),
                     cost: None,
                 })),
+                "elsewhere" => summary_failed(Some(ProviderErrorKind::Overloaded), true),
+                "given-up" => summary_failed(Some(ProviderErrorKind::Overloaded), false),
+                "anew" => summary_failed(None, true),
                 name => {
                     let mut settings = Settings::default();
                     settings.model.name = name.into();
@@ -84,6 +92,11 @@ mod tests {
             });
         }
         assert_eq!(chosen.model(), expected, "{records}");
+    }
+
+    fn summary_failed(kind: Option<ProviderErrorKind>, stays_due: bool) -> Record {
+        let failed = CompactionFailed::because("busy");
+        Record::CompactionFailed(Box::new(CompactionFailed { kind, stays_due, ..failed }))
     }
 
     #[test]
@@ -96,6 +109,8 @@ mod tests {
         // The mode changed, for one, while it answered.
         check("open a failed b passed b", "a");
         check("open a failed passed open a", "a");
+        check("open a elsewhere b", "a");
+        check("open a elsewhere b elsewhere c passed c", "a");
     }
 
     #[test]
@@ -104,5 +119,8 @@ mod tests {
         check("open a failed b passed c", "c");
         // Also the one that only stood in until then.
         check("open a failed b open b", "b");
+        // Because no summary came, or while one is made.
+        check("open a given-up b", "b");
+        check("open a passed b anew c", "c");
     }
 }

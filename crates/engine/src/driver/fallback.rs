@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use heeler_core::{
     CompactionFailed, Durability, Event, ModelSettings, Provider, ProviderError, ProviderErrorKind,
-    Record, Settings, StoreError, Timestamp, Usage,
+    Record, Settings, StoreError, Timestamp,
 };
 use heeler_turn::retry;
 
@@ -92,18 +92,10 @@ impl Driver {
         Next { wait: settings.as_ref().map(|_| 0), settings }
     }
 
-    /// The settings under which another model makes a summary that this one could not; the notice
-    /// about it is shown.
+    /// The settings under which another model makes a summary that this one could not.
     pub(super) fn other_summarizer(&mut self, failed: &CompactionFailed) -> Option<Box<Settings>> {
-        // What was paid is told with the failure.
-        let is_free = failed.usage == Usage::default() && failed.cost.is_none();
-        if !failed.kind.is_some_and(|kind| is_free && falls_back(kind)) {
-            return None;
-        }
-        let before = self.state.settings.model.name.clone();
-        let settings = self.fall_back(None)?;
-        self.show(Event::Notice { text: answers_instead(&before, &settings, &failed.error) });
-        Some(settings)
+        failed.kind.filter(|kind| falls_back(*kind))?;
+        self.fall_back(None)
     }
 
     /// How patiently a model is asked.
@@ -152,8 +144,11 @@ impl Driver {
         };
         let settings = self.settings_with(best.clone());
         self.fallbacks.at = at;
-        self.show(Event::Notice { text: format!("{} answers again", settings.model.name) });
-        self.write(vec![Record::SettingsChanged(Box::new(settings))], Durability::Written).await
+        let text = format!("{} answers again", settings.model.name);
+        let change = Record::SettingsChanged(Box::new(settings));
+        self.write(vec![change], Durability::Written).await?;
+        self.show(Event::Notice { text });
+        Ok(())
     }
 
     /// The chosen model under new settings that name this one, and the one that answers then. Whoever

@@ -414,22 +414,25 @@ impl Driver {
         let may_wait =
             matches!(outcome.effect, EffectId::Run(_) | EffectId::Plan(..) | EffectId::Ask(_));
         let mut records = Vec::with_capacity(outcome.records.len());
+        let mut notice = None;
         for record in outcome.records {
-            records.push(match record {
-                Record::Compacted(compacted) => self.state.judge_summary(*compacted),
-                // It stays due, and is made by that one.
-                Record::CompactionFailed(failed) => match self.other_summarizer(&failed) {
-                    Some(settings) => Record::SettingsChanged(settings),
-                    None => Record::CompactionFailed(failed),
-                },
-                other => other,
-            });
+            match record {
+                Record::Compacted(compacted) => records.push(self.state.judge_summary(*compacted)),
+                Record::CompactionFailed(failed) => {
+                    notice = self.fail_summary(failed, &mut records);
+                }
+                other => records.push(other),
+            }
         }
         self.hold(records);
         if may_wait && durability == Durability::Written {
             return Ok(());
         }
-        self.flush(durability).await
+        self.flush(durability).await?;
+        if let Some(text) = notice {
+            self.show(Event::Notice { text });
+        }
+        Ok(())
     }
 
     /// The journal cannot be written: nothing more may happen. Watchers and waiters are told; the

@@ -10,6 +10,7 @@ use heeler_core::{
 use heeler_turn::limits;
 
 use super::Driver;
+use super::fallback::answers_instead;
 use super::question::{Answered, Question};
 use crate::hooks::answered;
 
@@ -63,6 +64,24 @@ impl Driver {
             Outcome { effect: id, records: heard_record.into_iter().chain([record]).collect() }
         });
     }
+
+    /// What is written of a summary that did not come, and what is told then. Where another model is
+    /// asked for it, it stays due: the change is in one append with what was paid for nothing, and is
+    /// nobody's choice of a model.
+    pub(super) fn fail_summary(
+        &mut self,
+        failed: Box<CompactionFailed>,
+        records: &mut Vec<Record>,
+    ) -> Option<String> {
+        let asked = self.state.settings.model.name.clone();
+        let settings = self.other_summarizer(&failed);
+        let notice =
+            settings.as_deref().map(|settings| answers_instead(&asked, settings, &failed.error));
+        let stays_due = settings.is_some();
+        records.push(Record::CompactionFailed(Box::new(CompactionFailed { stays_due, ..*failed })));
+        records.extend(settings.map(Record::SettingsChanged));
+        notice
+    }
 }
 
 struct Summary {
@@ -92,7 +111,8 @@ impl Summary {
         };
         // Where nothing was told, nothing is known to have been paid.
         let cost = used.cost(self.prices.as_ref()).filter(|_| used != Usage::default());
-        Record::CompactionFailed(Box::new(CompactionFailed { error, usage: used, cost, kind }))
+        let failed = CompactionFailed::because(error);
+        Record::CompactionFailed(Box::new(CompactionFailed { usage: used, cost, kind, ..failed }))
     }
 }
 

@@ -116,6 +116,7 @@ impl Driver {
         for entry in entries {
             let worked = match &entry.record {
                 Record::Compacted(_) => true,
+                Record::CompactionFailed(failed) if failed.stays_due => continue,
                 Record::CompactionFailed(_) | Record::Interrupted { .. } => false,
                 _ => continue,
             };

@@ -324,28 +324,75 @@ fn the_journal_says_who_answered_and_another_process_begins_with_the_chosen_one(
     });
 }
 
-#[test]
-fn another_model_makes_the_summary_that_the_chosen_one_cannot() {
+/// What is told of a summary whose model fails so, and what the journal has of it; nobody chose
+/// another model by that.
+fn check_summary(failure: &str, expected: Expect) {
     virtually(async {
-        let script = r#"
-            [[reply]]
-            text = "one"
-            [[reply]]
-            for = "summary"
-            error = { status = 529, type = "overloaded_error", message = "busy" }
-            repeat = 3
-        "#;
+        let script = format!("[[reply]]\ntext = \"one\"\n[[reply]]\nfor = \"summary\"\n{failure}");
         let other = "[[reply]]\nfor = \"summary\"\ntext = \"The user said hi.\"";
-        let stage = stage_with(script, [echo()], |parts| {
+        let mut stage = stage_with(&script, [echo()], |parts| {
             keep_one(parts);
+            parts.settings.model.prices = Some(prices(1));
             or_else(parts, "other/one", other);
         })
         .await;
         stage.say("hi").await;
+        stage.watcher.drain();
+        let told = stage.watcher.lines.len();
         assert_eq!(stage.session.compact(None).await, Ok(true));
-        let seen = stage.close().await.join("\n");
-        assert!(seen.contains("other/one answers from here on, since script/test cannot: busy"));
+        stage.watcher.drain();
+        let mut lines = stage.watcher.lines.split_off(told);
+        let state = stage.session.state().await.unwrap();
+        assert_eq!(state.settings.model.name, "other/one");
+        assert_eq!(state.chosen.model(), "script/test");
+        let journal = stage.parts.store.read(stage.session.id().clone()).await.unwrap();
+        lines.extend(journal.entries.iter().filter_map(|entry| match &entry.record {
+            Record::CompactionFailed(failed) => Some(format!("failed: {:?}", failed.cost)),
+            Record::Compacted(compacted) => Some(format!("compacted: {:?}", compacted.cost)),
+            _ => None,
+        }));
+        expected.assert_eq(&(lines.join("\n") + "\n"));
+        stage.close().await;
     });
+}
+
+#[test]
+fn another_model_makes_the_summary_that_the_chosen_one_cannot() {
+    check_summary(
+        r#"
+            error = { status = 529, type = "overloaded_error", message = "busy" }
+            repeat = 3
+        "#,
+        expect![[r#"
+            compacting Manual from 11 tokens
+            notice other/one answers from here on, since script/test cannot: busy
+            usage 10 + 5 of 20 + 10, $0.0000 of $0.0000
+            compacted 1 messages to 48 tokens
+            failed: None
+            compacted: Some(Cost(50))
+        "#]],
+    );
+}
+
+#[test]
+fn what_was_told_of_a_summary_that_broke_off_is_paid_at_its_own_price() {
+    check_summary(
+        r#"
+            text = "The user"
+            usage = { input = 10, output = 2 }
+            error = { type = "overloaded_error", message = "busy" }
+            repeat = 3
+        "#,
+        expect![[r#"
+            compacting Manual from 11 tokens
+            usage 30 + 0 of 40 + 5, $0.0000 of $0.0000
+            notice other/one answers from here on, since script/test cannot: busy
+            usage 10 + 5 of 50 + 10, $0.0000 of $0.0000
+            compacted 1 messages to 48 tokens
+            failed: Some(Cost(0))
+            compacted: Some(Cost(50))
+        "#]],
+    );
 }
 
 #[test]

@@ -402,9 +402,12 @@ fn compaction() -> impl Strategy<Value = Record> {
         (text(), usage(), cost(), option::of(kept())).prop_map(|(summary, usage, cost, kept)| {
             Record::Compacted(Box::new(Compacted { summary, usage, cost, kept }))
         }),
-        (text(), usage(), cost(), option::of(failure())).prop_map(|(error, usage, cost, kind)| {
-            Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost, kind }))
-        }),
+        (text(), usage(), cost(), option::of(failure()), any::<bool>()).prop_map(
+            |(error, usage, cost, kind, stays_due)| {
+                let failed = CompactionFailed { error, usage, cost, kind, stays_due };
+                Record::CompactionFailed(Box::new(failed))
+            }
+        ),
         any::<([u64; 3], bool)>().prop_map(|(numbers, only_said)| {
             let [cut, said_chars_max, result_chars_max] = numbers;
             Record::Trimmed(Trimmed { cut, said_chars_max, result_chars_max, only_said })

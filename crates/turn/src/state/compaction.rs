@@ -130,6 +130,9 @@ impl State {
         if (failed.usage, failed.cost.unwrap_or_default()) != (Usage::default(), Cost(0)) {
             self.spend(&failed.usage, failed.cost, None, out);
         }
+        if failed.stays_due {
+            return;
+        }
         let cut = self.compaction.as_ref().map_or(0, |compaction| compaction.cut);
         let is_automatic = self.give_compaction_up(&failed.error, out);
         if let Some(kind) = failed.kind {

@@ -299,7 +299,9 @@ impl Run {
             EffectKind::Compact { .. } if dice.below(4) == 3 => {
                 let error = "no luck".into();
                 let kind = dice.pick(&[None, Some(ProviderErrorKind::Network)]);
-                Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost, kind }))
+                let stays_due = dice.below(4) == 3;
+                let failed = CompactionFailed { error, usage, cost, kind, stays_due };
+                Record::CompactionFailed(Box::new(failed))
             }
             EffectKind::Compact { .. } => {
                 let summary = dice.pick(&["So far.", &"and so on ".repeat(50)]).to_owned();

@@ -5,7 +5,7 @@ use heeler_core::ProviderErrorKind;
 
 /// What a message has, in lower case; `*` stands for anything. Gateways pass on another's words, behind
 /// or inside of their own.
-const IN_WORDS: [(ProviderErrorKind, &[&str]); 3] = [
+const IN_WORDS: [(ProviderErrorKind, &[&str]); 4] = [
     (
         ProviderErrorKind::ContextOverflow,
         &[
@@ -61,6 +61,37 @@ const IN_WORDS: [(ProviderErrorKind, &[&str]); 3] = [
         ],
     ),
     (
+        ProviderErrorKind::RefusedItem,
+        &[
+            // LM Studio, Ollama, Together; OpenRouter, as of a model it does not know
+            "support image",
+            // llama.cpp, Mistral
+            "image input is not",
+            // Moonshot
+            "image input not supported",
+            // xAI
+            "image inputs are not supported",
+            // OpenAI
+            "image_url is only supported by certain models",
+            // DeepSeek
+            "unknown variant `image_url`",
+            // vLLM
+            "is not a multimodal model",
+            "image(s) may be provided",
+            // Groq
+            "content must be a string",
+            "content' : value must be a string",
+            // Ollama
+            "missing data required for image input",
+            // LM Studio of before
+            "field that is either 'text' or 'image_url'",
+            // GLM
+            "messages.content.type",
+            // Bedrock
+            "doesn't support the image",
+        ],
+    ),
+    (
         ProviderErrorKind::RefusedReasoning,
         &[
             // Anthropic: it is of another account, or what stands before it has changed since.
@@ -107,7 +138,7 @@ mod tests {
 
     /// Messages, and what they mean.
     const TOLD: &[(ProviderErrorKind, &str)] = {
-        use ProviderErrorKind::{Billing, ContextOverflow, RefusedReasoning};
+        use ProviderErrorKind::{Billing, ContextOverflow, RefusedItem, RefusedReasoning};
         &[
             (
                 ContextOverflow,
@@ -195,6 +226,34 @@ mod tests {
                 ContextOverflow,
                 "Request too large for gpt-4.1 in organization org-x on tokens per min (TPM): Limit 30000, Requested 35000. The input or output tokens must be reduced in order to run successfully.",
             ),
+            (RefusedItem, "Model does not support images. Please use a model that does."),
+            (RefusedItem, "No endpoints found that support image input"),
+            (
+                RefusedItem,
+                "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
+            ),
+            (RefusedItem, "Image input is not enabled for this model"),
+            (RefusedItem, "Image input not supported for model kimi-k2"),
+            (RefusedItem, "Image inputs are not supported by this model."),
+            (RefusedItem, "Invalid content type. image_url is only supported by certain models."),
+            (
+                RefusedItem,
+                "Failed to deserialize the JSON body into the target type: messages[3]: unknown variant `image_url`, expected `text` at line 1 column 9000",
+            ),
+            (RefusedItem, "some-model is not a multimodal model"),
+            (RefusedItem, "At most 0 image(s) may be provided in one prompt."),
+            (RefusedItem, "messages[3].content must be a string"),
+            (
+                RefusedItem,
+                "'messages.0' : for 'role:user' the following must be satisfied[('messages.0.content' : value must be a string)]",
+            ),
+            (RefusedItem, "this model is missing data required for image input"),
+            (
+                RefusedItem,
+                "Invalid 'content': 'content' objects must have a 'type' field that is either 'text' or 'image_url'.",
+            ),
+            (RefusedItem, "messages.content.type: only supports ['text']"),
+            (RefusedItem, "This model doesn't support the image content block that you provided."),
             (
                 Billing,
                 "litellm: AnthropicException - Your credit balance is too low to access the Anthropic API.",

@@ -107,9 +107,6 @@ const NAMED: [(ProviderErrorKind, &[&str]); 6] = [
     ),
 ];
 
-/// How OpenRouter says, as of a model it does not know, that none of a model's providers sees.
-const NO_IMAGES: &str = "No endpoints found that support image input";
-
 /// Says what an answer means whose status is no success.
 pub(super) fn from_refusal(vendor: &Vendor, refusal: &Refusal) -> ProviderError {
     explain(vendor, At::refusal(refusal, ID_HEADER), &refusal.body)
@@ -221,9 +218,6 @@ impl Told {
         // Groq gives a request that is more than a minute's tokens the code of too many requests.
         if status == Some(413) {
             return ProviderErrorKind::ContextOverflow;
-        }
-        if self.message.starts_with(NO_IMAGES) {
-            return ProviderErrorKind::RefusedItem;
         }
         let told = words::or_name(self.named(), status, &self.message);
         told.unwrap_or(match (status, self.kind.as_str()) {
@@ -407,6 +401,8 @@ mod tests {
                 404,
                 r#"{"error":{"message":"No endpoints found that support image input","code":404}}"#,
             ),
+            // Mistral's code is that of a prompt that is too long, too.
+            (400, r#"{"message":"Image input is not enabled for this model","code":3051}"#),
         ] {
             assert_eq!(kind(status, body), ProviderErrorKind::RefusedItem, "{body}");
         }

@@ -100,6 +100,11 @@ const IN_WORDS: [(ProviderErrorKind, &[&str]); 4] = [
             "`redacted_thinking` blocks in the latest assistant message cannot",
             // Sessions that an earlier version wrote have such messages.
             "final block in an assistant message cannot be",
+            "expected `thinking` or `redacted_thinking`, but found",
+            // OpenAI, and whoever passes it on
+            "encrypted content*could not be verified",
+            "of type 'reasoning' was provided without its required following item",
+            "item with id*not found. items are not persisted when",
             // Gemini
             "thought signature is not valid",
             "invalid thought signature",
@@ -287,6 +292,23 @@ mod tests {
             (
                 RefusedReasoning,
                 "Unable to submit request because Thought signature is not valid.. Learn more",
+            ),
+            (
+                RefusedReasoning,
+                "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block",
+            ),
+            (
+                RefusedReasoning,
+                "The encrypted content gAAA...wXBV could not be verified. Reason: Encrypted content could not be decrypted or parsed.",
+            ),
+            (RefusedReasoning, "The encrypted content for item rs_078dd could not be verified."),
+            (
+                RefusedReasoning,
+                "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+            ),
+            (
+                RefusedReasoning,
+                "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.",
             ),
             (RefusedReasoning, "Invalid thought signature."),
             (RefusedReasoning, "Corrupted thought signature."),

@@ -22,7 +22,14 @@ const ID_HEADER: &str = "x-request-id";
 const STATUSES: Range<u16> = 400..600;
 
 /// Codes and types that say more than a status does, in lower case.
-const NAMED: [(ProviderErrorKind, &[&str]); 6] = [
+const NAMED: [(ProviderErrorKind, &[&str]); 7] = [
+    (
+        ProviderErrorKind::RefusedReasoning,
+        &[
+            // OpenAI, behind gateways
+            "invalid_encrypted_content",
+        ],
+    ),
     (
         ProviderErrorKind::ContextOverflow,
         &[
@@ -422,6 +429,8 @@ mod tests {
         assert_eq!(kind(400, &coded.to_string()), ProviderErrorKind::Billing);
         let spent = r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"type\":\"error\",\"error\":{\"message\":\"Your credit balance is too low\"}}"}}}"#;
         assert_eq!(kind(400, spent), ProviderErrorKind::Billing);
+        let passed_on = r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"The encrypted content gAAA could not be verified.\",\"code\":null}}"}}}"#;
+        assert_eq!(kind(400, passed_on), ProviderErrorKind::RefusedReasoning);
         let unproved = r#"[{"error":{"code":400,"message":"Corrupted thought signature.","status":"INVALID_ARGUMENT"}}]"#;
         assert_eq!(kind(400, unproved), ProviderErrorKind::RefusedReasoning);
     }

@@ -182,6 +182,10 @@ mod tests {
         "#]].assert_eq(&seen);
         let long = named("", "invalid_request_error", "Your input exceeds the context window of");
         assert_eq!(refused(400, &long).kind, ProviderErrorKind::ContextOverflow);
+        let item =
+            "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false.";
+        let unknown = refused(404, &named("", "invalid_request_error", item));
+        assert_eq!(unknown.kind, ProviderErrorKind::RefusedReasoning);
         let gateways = named("invalid_prompt", "", "This endpoint's maximum context length is 9");
         assert_eq!(refused(400, &gateways).kind, ProviderErrorKind::ContextOverflow);
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use heeler_core::{Entry, SessionHeader, SessionId, StoreError};
 
 use super::checkpoint::remove_file;
-use super::place::{Place, make_folder, open_file, remove_folder};
+use super::place::{Place, make_folder, open_file, remove_folder, sync_folder};
 use super::{FileStore, errors, media_lock};
 use crate::journal::{AppendError, encode_entry, encode_header};
 
@@ -81,8 +81,8 @@ fn copy_beside(place: &Place, from: &SessionId, to: &SessionId) -> Result<(), St
     Ok(())
 }
 
-/// Copies the files of a folder, if it is there. They are never changed in place, so one file with two
-/// names does where the file system has that.
+/// Copies the files of a folder, if it is there, so that they survive the loss of power. They are never
+/// changed in place, so one file with two names does where the file system has that.
 fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     let entries = match fs::read_dir(from) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -93,10 +93,15 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
         let entry = entry?;
         let to = to.join(entry.file_name());
         if entry.file_type()?.is_file() && fs::hard_link(entry.path(), &to).is_err() {
-            fs::copy(entry.path(), &to)?;
+            copy_file(&entry.path(), &to)?;
         }
     }
-    Ok(())
+    sync_folder(to)
+}
+
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    fs::copy(from, to)?;
+    File::open(to)?.sync_data()
 }
 
 /// Makes a journal that has no name yet.

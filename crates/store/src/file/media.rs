@@ -21,7 +21,7 @@ use super::checkpoint::{read_file, remove_file};
 use super::errors;
 use super::leavings::is_older;
 use super::media_lock::lock;
-use super::place::{Place, make_folder, open_file, remove_folder};
+use super::place::{Place, make_folder, open_file, remove_folder, sync_folder};
 use crate::media::{Held, item_of, no_item, no_room, reference_of, sorted};
 use crate::on_first_poll;
 
@@ -203,7 +203,8 @@ impl FileStore {
             make_folder(&folder.path)?;
             folder.remove_unfinished()?;
             write_new(&folder.bytes(&item.reference), &bytes)?;
-            write_new(&folder.known(&item.reference), &serde_json::to_vec(&known)?)
+            write_new(&folder.known(&item.reference), &serde_json::to_vec(&known)?)?;
+            sync_folder(&folder.path)
         };
         write().map_err(|error| errors::refused("write into", &folder.path, error))?;
         item.path = Some(folder.bytes(&item.reference));
@@ -211,8 +212,8 @@ impl FileStore {
     }
 }
 
-/// Writes a whole file in one step.
-pub(super) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Writes a whole file in one step. Its name is the folder's to sync.
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut new = path.as_os_str().to_owned();
     new.push(NEW_SUFFIX);
     let new = PathBuf::from(new);

@@ -177,14 +177,7 @@ impl Place {
 
     /// Makes the names of new files survive the loss of power.
     pub(super) fn sync_names(&self) -> io::Result<()> {
-        for folder in [&self.sessions, &self.root] {
-            match File::open(folder).and_then(|folder| folder.sync_all()) {
-                // Some file systems know no sync of folders; there is nothing more to be had.
-                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
-                other => other?,
-            }
-        }
-        Ok(())
+        [&self.sessions, &self.root].into_iter().try_for_each(|folder| sync_folder(folder))
     }
 }
 
@@ -204,9 +197,28 @@ pub(super) fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
     options.open(path)?.write_all(bytes)
 }
 
-/// Makes a folder and those above it, for their owner only.
+/// Makes a folder and those above it, for their owner only. What is made here survives the loss of power.
 pub(super) fn make_folder(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)
+    let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
+    DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)?;
+    missing.into_iter().filter_map(Path::parent).try_for_each(sync_folder)
+}
+
+/// Makes the names in a folder survive the loss of power.
+pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
+    match File::open(path).and_then(|folder| folder.sync_all()) {
+        // Some file systems know no sync of folders, and some folders let nobody read their names;
+        // there is nothing more to be had.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied
+            ) =>
+        {
+            Ok(())
+        }
+        other => other,
+    }
 }
 
 /// Removes a folder with all it holds, if it is there.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use heeler_core::{CallId, SessionId, Spill};
 
 use super::FileStore;
-use super::place::{make_folder, open_file};
+use super::place::{make_folder, open_file, sync_folder};
 
 /// The longest output that is kept.
 pub const SPILL_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -23,7 +23,8 @@ impl Spill for FileStore {
             let why = format!("the output is longer than {SPILL_BYTES_MAX} bytes");
             return Err(named(io::Error::new(io::ErrorKind::FileTooLarge, why)));
         }
-        make_folder(&self.place.spill_folder(session)).map_err(named)?;
+        let folder = self.place.spill_folder(session);
+        make_folder(&folder).map_err(named)?;
         // A call that runs again after a crash writes again; a new file is never somebody's link.
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(named(error)),
@@ -31,12 +32,15 @@ impl Spill for FileStore {
         }
         let mut file =
             open_file(&path, OpenOptions::new().write(true).create_new(true)).map_err(named)?;
-        if let Err(error) = file.write_all(text.as_bytes()) {
+        // A record that survives the loss of power says that all of it is there.
+        let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_data());
+        written.and_then(|()| sync_folder(&folder)).map_err(|error| {
             let _ = fs::remove_file(&path);
-            return Err(named(error));
-        }
+            named(error)
+        })?;
         Ok(path)
     }
+
     fn folder(&self, session: &SessionId) -> PathBuf {
         self.place.spill_folder(session)
     }

@@ -96,7 +96,8 @@ fn a_fork_that_dies_while_it_copies_is_known_by_its_journal() {
     let store = store(&folder);
     // So many that it is watched while it copies.
     for index in 1..2_000 {
-        Spill::write(&store, &id("a"), CallId { index, ..CALL }, "long").unwrap();
+        fs::write(Spill::folder(&store, &id("a")).join(format!("1.1.{index}.txt")), "long")
+            .unwrap();
     }
     let sessions = folder.path().join("sessions");
     let is_there = |name: &str| sessions.join(name).exists();

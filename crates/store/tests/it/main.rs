@@ -21,6 +21,8 @@ mod lists;
 #[cfg(test)]
 mod media;
 #[cfg(test)]
+mod power;
+#[cfg(test)]
 mod processes;
 #[cfg(test)]
 mod records;

@@ -22,7 +22,14 @@ const ID_HEADER: &str = "x-request-id";
 const STATUSES: Range<u16> = 400..600;
 
 /// Codes and types that say more than a status does, in lower case.
-const NAMED: [(ProviderErrorKind, &[&str]); 7] = [
+const NAMED: [(ProviderErrorKind, &[&str]); 8] = [
+    (
+        ProviderErrorKind::Server,
+        &[
+            // Groq: the model wrote a call that cannot be read, and may write a better one.
+            "tool_use_failed",
+        ],
+    ),
     (
         ProviderErrorKind::RefusedReasoning,
         &[
@@ -397,6 +404,13 @@ mod tests {
         }
         let failed = r#"{"error":{"code":500,"message":"Context size has been exceeded."}}"#;
         assert_eq!(in_stream(&VENDOR, failed).kind, ProviderErrorKind::ContextOverflow);
+    }
+
+    #[test]
+    fn a_call_that_groq_cannot_read_may_be_written_better() {
+        let failed = r#"{"error":{"message":"Failed to call a function. Please adjust your prompt.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=Read"},"status_code":400}"#;
+        assert!(kind(400, failed).is_transient());
+        assert!(in_stream(&VENDOR, failed).kind.is_transient());
     }
 
     #[test]

@@ -110,7 +110,10 @@ fn specific(error: &Detail) -> Option<ProviderErrorKind> {
             | "engine_overloaded"
             | "slow_down"
             | "service_unavailable_error" => ProviderErrorKind::Overloaded,
-            "server_error" | "internal_error" | "vector_store_timeout" => ProviderErrorKind::Server,
+            // The last is Groq's, of one bad sample.
+            "server_error" | "internal_error" | "vector_store_timeout" | "tool_use_failed" => {
+                ProviderErrorKind::Server
+            }
             "invalid_prompt" | "bio_policy" | "cyber_policy" | "data_residency_mismatch" => {
                 ProviderErrorKind::InvalidRequest
             }

@@ -47,8 +47,8 @@ pub(crate) trait Dialect: fmt::Debug + Send + Sync + 'static {
     /// Whose key and address messages name.
     fn vendor(&self) -> &Vendor;
 
-    /// What an answer with a status that is no success means.
-    fn refused(&self, refusal: &Refusal) -> ProviderError;
+    /// What an answer to this request means whose status is no success.
+    fn refused(&self, request: &ModelRequest, refusal: &Refusal) -> ProviderError;
 }
 
 /// Reads one answer, whatever pieces it comes in.
@@ -154,7 +154,7 @@ impl AnyLink {
             None => self.transport.post(&self.target, self.dialect.encode(request)?).await,
         };
         let asked = told_at.unwrap_or(&self.target);
-        let answer = answer.map_err(|failure| self.explain(failure, asked))?;
+        let answer = answer.map_err(|failure| self.explain(request, failure, asked))?;
         let decoder = self.dialect.decoder(request);
         let ready = VecDeque::new();
         Ok(Box::new(Reading {
@@ -168,7 +168,7 @@ impl AnyLink {
         }))
     }
 
-    fn explain(&self, failure: Failure, asked: &Target) -> ProviderError {
+    fn explain(&self, request: &ModelRequest, failure: Failure, asked: &Target) -> ProviderError {
         self.without_key(match failure {
             Failure::Unreachable(error) => error,
             Failure::Refused(refusal) => {
@@ -177,7 +177,7 @@ impl AnyLink {
                     Some(title) if !(300..400).contains(&refusal.head.status()) => {
                         page::refused(self.dialect.vendor(), asked, &refusal, title)
                     }
-                    _ => self.dialect.refused(&refusal),
+                    _ => self.dialect.refused(request, &refusal),
                 };
                 if of_address(refusal.head.status()) {
                     let _ = write!(error.message, "\nThe request went to {}", asked.address());

@@ -105,7 +105,7 @@ impl Dialect for Messages {
         &VENDOR
     }
 
-    fn refused(&self, refusal: &Refusal) -> ProviderError {
+    fn refused(&self, _: &ModelRequest, refusal: &Refusal) -> ProviderError {
         error::from_refusal(refusal)
     }
 }

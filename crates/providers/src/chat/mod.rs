@@ -118,7 +118,7 @@ impl Dialect for Completions {
         &self.vendor
     }
 
-    fn refused(&self, refusal: &Refusal) -> ProviderError {
+    fn refused(&self, _: &ModelRequest, refusal: &Refusal) -> ProviderError {
         error::from_refusal(&self.vendor, refusal)
     }
 }

@@ -13,7 +13,9 @@ pub mod tools;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use heeler_core::{AcceptedAnswer, EventStream, ModelRequest, Provider, ProviderError};
+use heeler_core::{
+    AcceptedAnswer, EventStream, ModelRequest, Provider, ProviderError, ProviderErrorKind,
+};
 
 use self::decode::Decoder;
 use self::encode::{Encoder, Keeping};
@@ -37,6 +39,10 @@ pub fn request_body(request: &ModelRequest) -> Result<Vec<u8>, ProviderError> {
 /// What messages call it, and what they send people to.
 const VENDOR: Vendor =
     Vendor { name: "OpenAI", keys: &["OPENAI_API_KEY"], base_url: "OPENAI_BASE_URL" };
+
+/// How a model that does not reason refuses to be asked for reasoning, where its name does not say so:
+/// that of a deployment, or a gateway's.
+const NO_REASONING: &str = "Encrypted content is not supported with this model";
 
 /// Answers requests through OpenAI's Responses, or a gateway that speaks them.
 #[derive(Debug)]
@@ -109,7 +115,13 @@ impl Dialect for Wire {
         &VENDOR
     }
 
-    fn refused(&self, refusal: &Refusal) -> ProviderError {
-        error::from_refusal(refusal)
+    fn refused(&self, request: &ModelRequest, refusal: &Refusal) -> ProviderError {
+        let mut error = error::from_refusal(refusal);
+        if error.message.contains(NO_REASONING) {
+            self.encoder.leave_reasoning_out(&request.model);
+            // The same request is sent as another one from now on.
+            error.kind = ProviderErrorKind::Server;
+        }
+        error
     }
 }

@@ -157,6 +157,27 @@ async fn refusals_say_why_and_when_and_never_the_key() {
 }
 
 #[tokio::test]
+async fn a_deployment_that_turns_out_not_to_reason_is_asked_for_none_any_more() {
+    let body = r#"{"error":{"message":"Encrypted content is not supported with this model.","type":"invalid_request_error","param":"include","code":null}}"#;
+    let refused = refusal("400 Bad Request", body);
+    let server = Server::start(vec![refused, answer(Chunking::Http)]).await;
+    let provider = Responses::new(&settings(&server)).unwrap();
+    let mut seen = show(provider.stream(request("hi"))).await;
+    seen += &show(provider.stream(request("hi"))).await;
+    expect![[r#"
+        error Server: OpenAI refused the request (HTTP 400): Encrypted content is not supported with this model.
+        0 "héllo"
+        0 done
+        usage 2+1 7 (2)
+        finished EndTurn Some("héllo")
+    "#]].assert_eq(&seen);
+    let asks = server.requests().into_iter().map(|request| {
+        String::from_utf8(request.body).unwrap().contains("reasoning.encrypted_content")
+    });
+    assert_eq!(asks.collect::<Vec<_>>(), [true, false]);
+}
+
+#[tokio::test]
 async fn silence_is_an_error() {
     let start = sse()[..100].to_vec();
     for parts in [vec![Part::Hang], vec![head_of_close(), Part::Bytes(start), Part::Hang]] {

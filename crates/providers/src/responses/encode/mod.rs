@@ -47,6 +47,8 @@ enum Reasoning {
 #[derive(Debug, Default)]
 pub(super) struct Encoder {
     last_head: Mutex<Option<Head>>,
+    /// The last model that turned out not to reason. One is enough: few are asked, and each tells again.
+    unreasoning: Mutex<Option<Arc<str>>>,
 }
 
 #[derive(Debug)]
@@ -65,9 +67,9 @@ impl Encoder {
         request: &ModelRequest,
         keeping: Keeping,
     ) -> Result<Vec<Bytes>, ProviderError> {
-        let tail = tail::encode(request, keeping)?;
+        let reasoning = self.reasoning(&request.model);
+        let tail = tail::encode(request, keeping, reasoning)?;
         let mut chunks = Chunks(vec![self.head(request)?]);
-        let reasoning = Reasoning::of(&request.model);
         let encoded = |message: &RequestMessage| encoded(message, reasoning);
         for stretch in request.messages.stretches() {
             chunks.items(stretch.joined(reasoning.kept_under(), b',', encoded));
@@ -77,6 +79,17 @@ impl Encoder {
         }
         chunks.0.push(tail);
         Ok(chunks.0)
+    }
+
+    /// From now on this model is asked for no reasoning, and sent none.
+    pub(super) fn leave_reasoning_out(&self, model: &Arc<str>) {
+        *self.unreasoning.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(model));
+    }
+
+    fn reasoning(&self, model: &str) -> Reasoning {
+        let told = self.unreasoning.lock().unwrap_or_else(PoisonError::into_inner);
+        let may_reason = tail::may_reason(model) && told.as_deref() != Some(model);
+        if may_reason { Reasoning::Sent } else { Reasoning::LeftOut }
     }
 
     fn head(&self, request: &ModelRequest) -> Result<Bytes, ProviderError> {
@@ -102,10 +115,6 @@ impl Encoder {
 }
 
 impl Reasoning {
-    fn of(model: &str) -> Self {
-        if tail::may_reason(model) { Self::Sent } else { Self::LeftOut }
-    }
-
     /// What messages' bytes are remembered under.
     fn kept_under(self) -> &'static str {
         match self {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use heeler_core::{ModelRequest, ProviderError, ThinkingSettings, ToolChoice};
 use serde_json::{Map, Value, json};
 
-use super::{Keeping, refused};
+use super::{Keeping, Reasoning, refused};
 use crate::json::merge;
 
 /// What an extra body may not set: these stand before the tail, where the cached prefix is, or
@@ -21,7 +21,11 @@ const NOT_REASONING_STARTS: [&str; 4] = ["gpt-3", "gpt-4", "chatgpt-", "ft:gpt-"
 const NOT_REASONING_END: &str = "-chat-latest";
 
 /// Ends the list of input items and writes the rest of the body.
-pub(super) fn encode(request: &ModelRequest, keeping: Keeping) -> Result<Bytes, ProviderError> {
+pub(super) fn encode(
+    request: &ModelRequest,
+    keeping: Keeping,
+    asks: Reasoning,
+) -> Result<Bytes, ProviderError> {
     if !request.parameters.stop.is_empty() {
         return Err(refused(
             "OpenAI's Responses know no stop sequences; remove them, or use a model by \
@@ -29,7 +33,7 @@ pub(super) fn encode(request: &ModelRequest, keeping: Keeping) -> Result<Bytes, 
                 .to_owned(),
         ));
     }
-    let mut fields = Value::Object(fields(request, keeping));
+    let mut fields = Value::Object(fields(request, keeping, asks));
     if let Some(extra) = &request.parameters.extra_body {
         let Value::Object(extra) = extra.value() else {
             return Err(refused("the extra request body is not a JSON object".to_owned()));
@@ -44,7 +48,7 @@ pub(super) fn encode(request: &ModelRequest, keeping: Keeping) -> Result<Bytes, 
     Ok(Bytes::from(format!("],{}", &fields[1..])))
 }
 
-fn fields(request: &ModelRequest, keeping: Keeping) -> Map<String, Value> {
+fn fields(request: &ModelRequest, keeping: Keeping, asks: Reasoning) -> Map<String, Value> {
     let parameters = &request.parameters;
     let mut fields = Map::new();
     let mut set = |key: &str, value: Option<Value>| {
@@ -62,7 +66,7 @@ fn fields(request: &ModelRequest, keeping: Keeping) -> Map<String, Value> {
         set("tool_choice", parameters.tool_choice.as_ref().map(|c| tool_choice(c, request)));
         set("parallel_tool_calls", parameters.parallel_calls.map(Value::from));
     }
-    if may_reason(&request.model) {
+    if asks == Reasoning::Sent {
         set("include", Some(json!(["reasoning.encrypted_content"])));
     }
     set("background", (keeping == Keeping::Keeps).then_some(json!(true)));
@@ -101,7 +105,9 @@ fn tool_choice(choice: &ToolChoice, request: &ModelRequest) -> Value {
     }
 }
 
+/// Whether a model may reason, by its name; a gateway's has the vendor's before it.
 pub(super) fn may_reason(model: &str) -> bool {
+    let model = model.rsplit_once('/').map_or(model, |(_, model)| model);
     let is_known_not_to = NOT_REASONING_STARTS.iter().any(|start| model.starts_with(start))
         || model.ends_with(NOT_REASONING_END);
     !is_known_not_to

@@ -297,7 +297,7 @@ fn parameters() {
 
 #[test]
 fn what_is_kept_is_stored() {
-    let tail = tail::encode(&request(vec![]), Keeping::Keeps).unwrap();
+    let tail = tail::encode(&request(vec![]), Keeping::Keeps, Reasoning::Sent).unwrap();
     expect![[r#"],"max_output_tokens":100,"include":["reasoning.encrypted_content"],"background":true,"store":true,"stream":true}"#]].assert_eq(std::str::from_utf8(&tail).unwrap());
 }
 
@@ -326,13 +326,20 @@ fn how_much_is_reasoned() {
 
 #[test]
 fn models_that_do_not_reason_are_not_asked_for_reasoning() {
-    let models =
-        ["gpt-4o", "gpt-4.1-mini", "chatgpt-4o-latest", "gpt-5-chat-latest", "ft:gpt-4o:x"];
-    for model in models {
+    for model in [
+        "gpt-4o",
+        "gpt-4.1-mini",
+        "chatgpt-4o-latest",
+        "gpt-5-chat-latest",
+        "ft:gpt-4o:x",
+        "openai/gpt-4o",
+        "gateway/openai/gpt-5-chat-latest",
+    ] {
         assert!(!asks_for_reasoning(model), "{model}");
     }
     for model in ["gpt-5", "gpt-5.6-sol", "o3", "gpt-oss-120b", "codex-mini-latest"] {
         assert!(asks_for_reasoning(model), "{model}");
+        assert!(asks_for_reasoning(&format!("openai/{model}")), "{model}");
     }
 }
 
@@ -358,6 +365,8 @@ fn models_that_do_not_reason_are_sent_no_reasoning_of_others() {
         assert_eq!(n_sent("gpt-5"), (40, 40));
         assert_eq!(n_sent("gpt-4.1"), (0, 40));
     }
+    encoder.leave_reasoning_out(&"my-4o".into());
+    assert_eq!((n_sent("my-4o"), n_sent("my-5")), ((0, 40), (40, 40)));
 }
 
 fn asks_for_reasoning(model: &str) -> bool {

@@ -48,12 +48,14 @@ proptest! {
 /// The body, message by message, with nothing kept or shared.
 fn from_scratch(request: &ModelRequest) -> String {
     let mut body = String::from_utf8(head::encode(request).unwrap()).unwrap();
-    let reasoning = Reasoning::of(&request.model);
+    let reasoning = Encoder::default().reasoning(&request.model);
     let items = request.messages.iter().map(|message| message::encode(&message.message, reasoning));
     let items = items.filter(|bytes| !bytes.is_empty());
     let items: Vec<String> = items.map(|bytes| String::from_utf8(bytes).unwrap()).collect();
     body.push_str(&items.join(","));
-    body.push_str(std::str::from_utf8(&tail::encode(request, Keeping::Forgets).unwrap()).unwrap());
+    body.push_str(
+        std::str::from_utf8(&tail::encode(request, Keeping::Forgets, reasoning).unwrap()).unwrap(),
+    );
     body
 }
 

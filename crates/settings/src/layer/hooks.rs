@@ -138,25 +138,12 @@ impl Reading<'_> {
         let name = &self.source.name;
         let event = group.event;
         let mut fields = Fields::of(name, path, node)?;
-        let kind = fields.text("type")?.unwrap_or("command");
-        if kind != "command" {
-            let why = format!("`{path}`: heeler runs hooks of the type command, not `{kind}`");
-            if !self.is_foreign() {
-                return Err(SettingsError::at(name, node.line, format!("{why}; change the type")));
-            }
-            self.note(node.line, format!("{why}; this one never runs"));
+        let Some((line, mut broken)) = self.command(event, &mut fields, path, node)? else {
             return Ok(());
-        }
-        let command = fields.text("command")?.unwrap_or_default();
-        if command.trim().is_empty() {
-            let why = format!("`{path}`: a hook without a command; add `command`, or remove it");
-            return Err(SettingsError::at(name, node.line, why));
-        }
-        let args = fields.take("args")?;
-        let (line, mut broken) = self.line(event, command, path, args)?;
+        };
         let timeout_seconds = match fields.take("timeout")? {
             None => None,
-            Some(node) => Some(self.seconds(&format!("{path}.timeout"), node)?),
+            Some(node) => self.seconds(&format!("{path}.timeout"), node)?,
         };
         let only = fields.take("if")?;
         if let Some(node) = only.filter(|_| !event.is_of_call()) {
@@ -173,7 +160,8 @@ impl Reading<'_> {
         if self.is_foreign() {
             in_background |= self.wakes(&mut fields, path, node)?;
             // With arguments no shell runs it.
-            let shell = fields.text("shell")?.filter(|it| *it != "bash" && args.is_none());
+            let has_arguments = fields.take("args")?.is_some();
+            let shell = fields.text("shell")?.filter(|it| *it != "bash" && !has_arguments);
             if let Some(shell) = shell {
                 let why =
                     format!("`{path}.shell`: heeler runs hooks with bash, not with `{shell}`");
@@ -199,6 +187,39 @@ impl Reading<'_> {
             source: self.at(node.line),
         });
         Ok(())
+    }
+
+    /// The command line of a hook, and why it cannot be run as it was meant; none where it never runs
+    /// and guards nothing.
+    fn command(
+        &mut self,
+        event: HookEvent,
+        fields: &mut Fields<'_>,
+        path: &str,
+        node: &Node,
+    ) -> Result<Option<(String, Option<String>)>, SettingsError> {
+        let name = &self.source.name;
+        let kind = fields.text("type")?.unwrap_or("command");
+        if kind == "command" {
+            let command = fields.text("command")?.unwrap_or_default();
+            if command.trim().is_empty() {
+                let why =
+                    format!("`{path}`: a hook without a command; add `command`, or remove it");
+                return Err(SettingsError::at(name, node.line, why));
+            }
+            let args = fields.take("args")?;
+            return self.line(event, command, path, args).map(Some);
+        }
+        let why = format!("`{path}`: heeler runs hooks of the type command, not `{kind}`");
+        if !self.is_foreign() {
+            return Err(SettingsError::at(name, node.line, format!("{why}; change the type")));
+        }
+        self.note_broken(event, node.line, &why);
+        // What it would have asked, and whom.
+        for key in ["command", "args", "prompt", "model", "url", "headers", "allowedEnvVars"] {
+            fields.take(key)?;
+        }
+        Ok(event.guards().then(|| (kind.to_owned(), Some(why))))
     }
 
     /// Says what becomes of another program's hook that cannot be run as it was meant.
@@ -299,17 +320,29 @@ impl Reading<'_> {
         }
     }
 
-    fn seconds(&mut self, path: &str, node: &Node) -> Result<u32, SettingsError> {
-        let Value::Integer(seconds) = node.value else { return Err(self.no_seconds(path, node)) };
-        // What another program lets run longer is no mistake there.
-        if self.is_foreign() && seconds > i64::from(HOOK_TIMEOUT_SECONDS_MAX) {
-            let why = format!("`{path}`: a hook has at most {HOOK_TIMEOUT_SECONDS_MAX} seconds");
-            self.note(node.line, format!("{why}; this one has them instead of {seconds}"));
-            return Ok(HOOK_TIMEOUT_SECONDS_MAX);
-        }
+    /// How long a hook may take. What another program takes for a time is no mistake there.
+    fn seconds(&mut self, path: &str, node: &Node) -> Result<Option<u32>, SettingsError> {
         let possible = 1..=HOOK_TIMEOUT_SECONDS_MAX;
-        let seconds = u32::try_from(seconds).ok().filter(|seconds| possible.contains(seconds));
-        seconds.ok_or_else(|| self.no_seconds(path, node))
+        let given = match node.value {
+            Value::Integer(seconds) => seconds,
+            Value::Fraction(seconds) if self.is_foreign() => rounded_up(seconds),
+            _ if self.is_foreign() => {
+                let why = format!("`{path}` is no number, and the hook has the time of all others");
+                self.note(node.line, why);
+                return Ok(None);
+            }
+            _ => return Err(self.no_seconds(path, node)),
+        };
+        if let Some(seconds) = u32::try_from(given).ok().filter(|given| possible.contains(given)) {
+            return Ok(Some(seconds));
+        }
+        if !self.is_foreign() {
+            return Err(self.no_seconds(path, node));
+        }
+        let seconds = if given < 1 { 1 } else { HOOK_TIMEOUT_SECONDS_MAX };
+        let why = format!("`{path}`: a hook has from 1 to {HOOK_TIMEOUT_SECONDS_MAX} seconds");
+        self.note(node.line, format!("{why}; this one has {seconds} instead of {given}"));
+        Ok(Some(seconds))
     }
 
     fn no_seconds(&self, path: &str, node: &Node) -> SettingsError {
@@ -318,6 +351,14 @@ impl Reading<'_> {
         );
         SettingsError::at(&self.source.name, node.line, why)
     }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a cast of a number too large gives the largest"
+)]
+fn rounded_up(seconds: f64) -> i64 {
+    seconds.ceil() as i64
 }
 
 /// The texts of a list, if it is one.

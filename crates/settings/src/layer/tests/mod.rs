@@ -373,6 +373,7 @@ fn another_programs_file_is_read_as_far_as_we_know_it() {
             FILE:4: Allow Bash(git push*)
             FILE:7: mode AcceptEdits
             FILE:13: PreToolUse [Bash] "check" Some(30) background
+            FILE:14: PreToolUse [Bash] "prompt" None broken
             FILE:18: A=1
             FILE:6: note: `Bash(sudo*)` has a `*` that is not its end; `Bash(words:*)` means any arguments after these; it denies all that it may mean
             FILE:6: note: `NotebookEdit` names no tool; the tools are Bash, Read, Edit, Write, LS
@@ -383,7 +384,7 @@ fn another_programs_file_is_read_as_far_as_we_know_it() {
             FILE:4: note: a rule that allows is passed over: `Bash(x` lacks its closing bracket
             FILE:4: note: a rule that allows is passed over: `a b` does not begin with a tool's name; write Tool or Tool(argument)
             FILE:12: note: `hooks.PreToolUse.more` is not understood, and changes nothing
-            FILE:14: note: `hooks.PreToolUse.hooks`: heeler runs hooks of the type command, not `prompt`; this one never runs
+            FILE:14: note: `hooks.PreToolUse.hooks`: heeler runs hooks of the type command, not `prompt`; what the hook may be about is denied
             FILE:16: note: its hooks never run: `hooks.Notification` is no event; there are SessionStart, UserPromptSubmit, PreToolUse, PermissionRequest, PostToolUse, PostToolUseFailure, PreCompact, Stop, SubagentStart, SubagentStop, SessionEnd
             FILE:18: note: the variable ANTHROPIC_AUTH_TOKEN looks like a secret and is not given to commands; to give it to them, set it in heeler's own settings.toml
         "#]],
@@ -480,16 +481,40 @@ fn a_hook_of_another_program_has_no_more_time_than_ours() {
         &hooks("3600"),
         expect![[r#"
             FILE:1: Stop [] "check" Some(600)
-            FILE:1: note: `hooks.Stop.hooks.timeout`: a hook has at most 600 seconds; this one has them instead of 3600
+            FILE:1: note: `hooks.Stop.hooks.timeout`: a hook has from 1 to 600 seconds; this one has 600 instead of 3600
         "#]],
     );
-    check(
-        place,
-        &hooks("0"),
-        expect![
-            "FILE:1: `hooks.Stop.hooks.timeout` has to be a whole number of seconds from 1 to 600"
-        ],
-    );
+    for (timeout, expected) in [
+        (
+            "0",
+            expect![[r#"
+            FILE:1: Stop [] "check" Some(1)
+            FILE:1: note: `hooks.Stop.hooks.timeout`: a hook has from 1 to 600 seconds; this one has 1 instead of 0
+        "#]],
+        ),
+        (
+            "0.5",
+            expect![[r#"
+            FILE:1: Stop [] "check" Some(1)
+        "#]],
+        ),
+        (
+            "1e9",
+            expect![[r#"
+            FILE:1: Stop [] "check" Some(600)
+            FILE:1: note: `hooks.Stop.hooks.timeout`: a hook has from 1 to 600 seconds; this one has 600 instead of 1000000000
+        "#]],
+        ),
+        (
+            "null",
+            expect![[r#"
+            FILE:1: Stop [] "check" None
+            FILE:1: note: `hooks.Stop.hooks.timeout` is no number, and the hook has the time of all others
+        "#]],
+        ),
+    ] {
+        check(place, &hooks(timeout), expected);
+    }
 }
 
 #[test]

@@ -152,7 +152,16 @@ impl Word {
     /// words, and a pattern the names of files that somebody chose.
     pub(crate) fn may_hold_options(&self) -> bool {
         let is_free = |atom: &Atom| matches!(atom, Atom::Hole(hole) if !matches!(hole.kind, HoleKind::Temp | HoleKind::Fed));
-        self.atoms.iter().any(is_free) || self.may_become_option()
+        self.atoms.iter().any(is_free) || self.may_become_option() || self.is_option_in_part()
+    }
+
+    /// Whether it is an option of which something else than the line says the rest: which one it is, or
+    /// of several letters all but the first.
+    pub(crate) fn is_option_in_part(&self) -> bool {
+        let is_fed = |atom: &Atom| matches!(atom, Atom::Hole(hole) if hole.kind == HoleKind::Fed);
+        let written = self.known_prefix();
+        let is_open = self.has_pattern() || self.atoms.iter().any(is_fed);
+        written.starts_with('-') && !written.contains('=') && is_open
     }
 
     /// The text up to the first part that is computed or a pattern.
@@ -246,61 +255,56 @@ impl Brace {
     }
 }
 
-/// What `$'...'` means, between its quotes.
-pub(crate) fn ansi_c(text: &str) -> String {
-    let mut out = String::new();
+/// What `$'...'` means, between its quotes; none where shells do not agree on it.
+pub(crate) fn ansi_c(text: &str) -> Option<String> {
+    let mut out: Vec<u8> = Vec::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        if c != '\\' {
-            out.push(c);
+        let escape = if c == '\\' { chars.next() } else { None };
+        let Some(escape) = escape else {
+            push(&mut out, c);
             continue;
+        };
+        let (digits_max, radix) = match escape {
+            'x' => (2, 16),
+            'u' => (4, 16),
+            'U' => (8, 16),
+            '0'..='7' => (2, 8),
+            _ => (0, 10),
+        };
+        let is_octal = radix == 8;
+        let mut value = escape.to_digit(8).filter(|_| is_octal);
+        for _ in 0..digits_max {
+            let Some(digit) = chars.peek().and_then(|c| c.to_digit(radix)) else { break };
+            value = Some(value.unwrap_or(0).wrapping_mul(radix).wrapping_add(digit));
+            chars.next();
         }
-        let Some(escape) = chars.next() else {
-            out.push('\\');
-            break;
-        };
-        let mut number = |digits_max: usize, radix: u32, first: Option<char>| {
-            let mut value = first.and_then(|c| c.to_digit(radix)).unwrap_or(0);
-            let mut left = digits_max - usize::from(first.is_some());
-            // Without a digit they mean themselves.
-            if left == digits_max && !chars.peek().is_some_and(|c| c.is_digit(radix)) {
-                out.push('\\');
-                return escape;
+        match (escape, value) {
+            // To bash the text ends here.
+            (_, Some(0)) => break,
+            (_, Some(value)) if is_octal || escape == 'x' => out.push(u8::try_from(value).ok()?),
+            (_, Some(value)) => push(&mut out, char::from_u32(value)?),
+            ('x', None) if chars.peek() == Some(&'{') => return None,
+            ('c', None) => return None,
+            ('n', None) => out.push(b'\n'),
+            ('t', None) => out.push(b'\t'),
+            ('r', None) => out.push(b'\r'),
+            ('a', None) => out.push(0x07),
+            ('b', None) => out.push(0x08),
+            ('e' | 'E', None) => out.push(0x1b),
+            ('f', None) => out.push(0x0c),
+            ('v', None) => out.push(0x0b),
+            ('\\' | '\'' | '"' | '?', None) => push(&mut out, escape),
+            // What is no escape means itself.
+            (other, None) => {
+                out.push(b'\\');
+                push(&mut out, other);
             }
-            while left > 0
-                && let Some(digit) = chars.peek().and_then(|c| c.to_digit(radix))
-            {
-                value = value.wrapping_mul(radix).wrapping_add(digit);
-                chars.next();
-                left -= 1;
-            }
-            char::from_u32(value).unwrap_or(char::REPLACEMENT_CHARACTER)
-        };
-        let meant = match escape {
-            'n' => '\n',
-            't' => '\t',
-            'r' => '\r',
-            'a' => '\x07',
-            'b' => '\x08',
-            'e' | 'E' => '\x1b',
-            'f' => '\x0c',
-            'v' => '\x0b',
-            'x' => number(2, 16, None),
-            'u' => number(4, 16, None),
-            'U' => number(8, 16, None),
-            '0'..='7' => number(3, 8, Some(escape)),
-            'c' => char::from_u32(chars.next().map_or(0, |c| c as u32 & 0x1f)).unwrap_or(' '),
-            '\\' | '\'' | '"' | '?' => escape,
-            other => {
-                out.push('\\');
-                other
-            }
-        };
-        // To bash the text ends here.
-        if meant == '\0' {
-            break;
         }
-        out.push(meant);
     }
-    out
+    Some(String::from_utf8_lossy(&out).into_owned())
+}
+
+fn push(out: &mut Vec<u8>, c: char) {
+    out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
 }

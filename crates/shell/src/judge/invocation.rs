@@ -15,7 +15,7 @@ pub(crate) struct Invocation<'w> {
     /// All words that look like options, known or not.
     pub(crate) flags: Vec<&'w Word>,
     pub(crate) operands: Vec<&'w Word>,
-    /// Operands that might turn out to be options.
+    /// Operands that might turn out to be options, and options that might turn out to be others.
     pub(crate) doubtful: Vec<&'w Word>,
     /// Whether any word before `--` might turn out to be, or to hold, options that are not written.
     hides_options: bool,
@@ -189,10 +189,16 @@ impl<'w> Invocation<'w> {
         }
     }
 
-    /// Whether options exist with which work is lost or the box is left.
-    pub(crate) fn may_destroy(&self) -> bool {
-        let options = self.program.options.iter().chain(self.program.everywhere);
-        options.into_iter().any(|option| matches!(option.does, Does::Asks(..) | Does::Insists(_)))
+    /// Whether what it is fed may be an option with which work is lost or the box is left.
+    pub(crate) fn may_be_fed_more(&self) -> bool {
+        let asks = |option: &Option_| matches!(option.does, Does::Asks(..) | Does::Insists(_));
+        let mut own = self.program.options.iter().chain(self.program.everywhere);
+        let before = self.top.options.iter().chain(self.top.everywhere);
+        let decides = |option: &Option_| matches!(option.does, Does::Decides(_));
+        if self.doubtful.iter().any(|word| word.is_option_in_part()) {
+            return own.chain(before).any(|option| asks(option) || decides(option));
+        }
+        self.doubtful.iter().any(|word| word.is_fed()) && own.any(asks)
     }
 
     pub(crate) fn has_computed_verb(&self) -> bool {
@@ -235,6 +241,7 @@ impl<'w> Invocation<'w> {
             self.options.iter().any(|given| text.starts_with(given.name))
         };
         self.is_doubtful |= self.options.iter().any(is_doubtful)
+            || !self.doubtful.is_empty()
             || self.flags.iter().filter(has_value).any(|flag| !is_known(flag));
         let Some((verb, length)) = self.program.verb(&texts) else {
             self.unknown_verb = words.first();
@@ -254,6 +261,9 @@ impl<'w> Invocation<'w> {
     fn option(&mut self, text: &str, words: &'w [Word], known: &[&'static [Option_]]) -> usize {
         let Some(word) = words.first() else { return 1 };
         self.flags.push(word);
+        if word.is_option_in_part() {
+            self.doubtful.push(word);
+        }
         let next = words.get(1);
         if text.starts_with("--") || self.style == Style::Long {
             return self.long(text, words, known);
@@ -262,7 +272,7 @@ impl<'w> Invocation<'w> {
         if let Some(found) = exact(text, known) {
             return self.note(found, None, words, next);
         }
-        if self.program.special == Special::Shell {
+        if matches!(self.program.special, Special::Shell | Special::Set) {
             return self.letters_of_shell(text, words, known);
         }
         self.cluster(text, words, known)

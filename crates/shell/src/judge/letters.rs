@@ -1,6 +1,6 @@
 //! Options that are read in a way of their own: the letters of shells, and what takes others back.
 
-use super::invocation::{Invocation, exact};
+use super::invocation::{Given, Invocation, exact};
 use crate::programs::{Does, Option_, Special};
 use crate::word::Word;
 
@@ -23,7 +23,12 @@ impl<'w> Invocation<'w> {
             }
         }
         let is_name = |word: &&Word| !word.text().starts_with(['-', '+']);
-        1 + words.iter().take(length).skip(1).take_while(is_name).count()
+        let names = words.iter().take(length).skip(1).take_while(is_name);
+        let does = Does::Nothing;
+        let given = names.map(|name| Given { name: "-o", does, value: Some(name.clone()) });
+        let before = self.options.len();
+        self.options.extend(given);
+        1 + self.options.len() - before
     }
 
     /// `--no-dry-run`, which may be cut short, takes back what spares something; so does `-l-` or `--l`,

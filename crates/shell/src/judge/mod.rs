@@ -6,6 +6,7 @@ mod invocation;
 mod letters;
 mod network;
 mod rights;
+mod shells;
 mod special;
 mod tools;
 mod verb;
@@ -134,8 +135,7 @@ impl Reader<'_> {
         if invocation.may_do_more() {
             self.is_open_ended();
         }
-        let is_fed = invocation.doubtful.iter().any(|word| word.is_fed());
-        if is_fed && invocation.may_destroy() {
+        if invocation.may_be_fed_more() {
             self.unclear("what it is fed may be options");
         }
         for words in &invocation.commands {

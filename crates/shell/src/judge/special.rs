@@ -56,6 +56,7 @@ impl Reader<'_> {
             Special::Python => self.python(call),
             Special::Make => self.make(call),
             Special::Set => self.set(call),
+            Special::Shopt => self.shopt(call),
             Special::Compiler | Special::Sqlite | Special::Sql => self.tools(call),
             Special::Ssh | Special::Scp | Special::Sftp | Special::Curl => self.network(call),
             Special::Sudo | Special::Bwrap | Special::Capsh => self.rights(call),
@@ -64,61 +65,6 @@ impl Reader<'_> {
             | Special::GitClone
             | Special::GitConfig
             | Special::GitPush => self.git(call),
-        }
-    }
-
-    fn shell(&mut self, call: &Invocation<'_>, only_reads: bool) {
-        if only_reads {
-            return;
-        }
-        // A dash alone ends the options as two do.
-        let is_dash = |word: &&Word| word.text() == "-" && call.operands_before_dashes.is_none();
-        let dashes = call.rest.iter().take(1).filter(is_dash).count();
-        match call.rest.get(dashes) {
-            Some(program) if call.has_option(&["-c"]) => self.line_of(program),
-            Some(file) if !call.has_option(&["-s"]) => self.script_file(file),
-            _ if call.has_option(&["-c"]) => {}
-            _ => self.input_script(),
-        }
-    }
-
-    fn source(&mut self, call: &Invocation<'_>) {
-        call.rest.first().into_iter().for_each(|file| self.script_file(file));
-        self.scope.may_be_anywhere();
-    }
-
-    fn other_shell(&mut self, call: &Invocation<'_>) {
-        let has_line = call.options.iter().any(|given| given.does == Does::RunsLine);
-        match call.rest.first() {
-            Some(file) if file.text() != "-" => self.script_file(file),
-            None if has_line => {}
-            _ => self.unclear("a shell runs what it reads"),
-        }
-    }
-
-    fn alias(&mut self, call: &Invocation<'_>) {
-        if call.operands.iter().any(|word| word.text().contains('=') || word.known().is_none()) {
-            self.unclear("an alias makes a word mean something else");
-        }
-    }
-
-    fn eval(&mut self, call: &Invocation<'_>) {
-        let known: Option<Vec<String>> = call.rest.iter().map(Word::known).collect();
-        match known {
-            Some(texts) => self.script(&texts.join(" ")),
-            None => self.unclear("what eval runs is computed"),
-        }
-    }
-
-    fn trap(&mut self, call: &Invocation<'_>) {
-        if let [command, _, ..] = call.operands.as_slice()
-            && command.text() != "-"
-        {
-            // It runs later, wherever that is.
-            self.apart(|reader| {
-                reader.is_later();
-                reader.line_of(command);
-            });
         }
     }
 
@@ -245,7 +191,8 @@ impl Reader<'_> {
     }
 
     fn remove(&mut self, call: &Invocation<'_>) {
-        let is_deep = call.has_option(&["-r", "-R", "--recursive"]);
+        let is_deep = call.has_option(&["-r", "-R", "--recursive"])
+            || call.flags.iter().any(|word| word.may_hold_options());
         for word in &call.operands {
             let is_temp = self.removes_in_temp(word);
             let text = word.text();
@@ -412,13 +359,6 @@ impl Reader<'_> {
         if PYTHON_PROGRAMS.contains(&name.as_str()) && programs::find(&name).is_some() {
             let words = [vec![module.clone()], call.rest.clone()].concat();
             self.wrapped(&words);
-        }
-    }
-
-    /// With this option each variable that gets a value is seen by what runs.
-    fn set(&mut self, call: &Invocation<'_>) {
-        if call.values(&["-o"]).any(|name| name.known().is_none_or(|name| name == "allexport")) {
-            self.is_open_ended();
         }
     }
 

@@ -18,6 +18,7 @@ mod text;
 mod versions;
 mod wrappers;
 
+pub(crate) use shell::KEYWORD_WHY;
 pub(crate) use table::{Does, Effect, Operands, Option_, Program, Special, Style};
 
 /// A program that is in no table.

@@ -7,7 +7,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         ": true false echo test [ let pwd dirs type times ulimit umask sleep return break \
          continue shift exit logout getconf suspend caller compopt",
     ),
-    reads("set").special(Special::Set).options(&[takes("-o"), doubts("-a")]),
+    reads("set").special(Special::Set).options(&[takes("-o"), doubts("-a"), KEYWORD]),
     reads("jobs").options(&[runs_rest("-x")]),
     reads("wait").options(&[names_variable("-p")]),
     reads("printf").options(&[names_variable("-v")]),
@@ -35,7 +35,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         },
         flag("-x"),
     ]),
-    reads("shopt").options(&[]),
+    reads("shopt").special(Special::Shopt),
     reads("cd").special(Special::Cd),
     reads("pushd").special(Special::Pushd),
     reads("popd").special(Special::Popd),
@@ -84,6 +84,15 @@ pub(super) const PROGRAMS: &[Program] = &[
         .special(Special::OtherShell),
 ];
 
+/// With it the words behind a command may be variables that it gets.
+const KEYWORD: Option_ = Option_ {
+    names: "-k",
+    takes: false,
+    optional: false,
+    does: Does::Asks(crate::line::ConcernKind::NotUnderstood, KEYWORD_WHY),
+};
+pub(crate) const KEYWORD_WHY: &str = "words behind a command become variables that it gets";
+
 /// The options of shells like bash, whose long ones may have one dash.
 const SHELL: &[Option_] = &[
     takes("-o"),
@@ -94,6 +103,8 @@ const SHELL: &[Option_] = &[
         does: Does::RunsFile,
     },
     flag("-c -s"),
+    doubts("-a"),
+    KEYWORD,
     flag("-norc -noprofile -noediting -posix -login -verbose -restricted -debugger"),
     only_reads("-n"),
 ];

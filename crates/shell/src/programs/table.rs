@@ -199,6 +199,7 @@ pub(crate) enum Special {
     GitPush,
     Make,
     Set,
+    Shopt,
     Compiler,
     Sqlite,
     Sql,

@@ -23,7 +23,29 @@ enum Quoted {
 impl Reader<'_> {
     /// The words that the source of a word becomes.
     pub(crate) fn words(&mut self, source: &str) -> Vec<Word> {
-        self.one_word(source).with_braces_expanded()
+        let words = self.one_word(source).with_braces_expanded();
+        words.into_iter().map(|word| self.at_home(word)).collect()
+    }
+
+    /// The word with its folder where a tilde begins it: braces may have put one there.
+    fn at_home(&self, word: Word) -> Word {
+        let Some((Atom::Plain('~'), rest)) = word.atoms.split_first() else { return word };
+        let end = rest.iter().position(|atom| *atom == Atom::Plain('/')).unwrap_or(rest.len());
+        let (name, path) = rest.split_at(end);
+        if !name.iter().all(|atom| matches!(atom, Atom::Plain(_))) {
+            return word;
+        }
+        let name = Word { atoms: name.to_vec() }.text();
+        let tilde = match name.as_str() {
+            "" => TildeExpr::Home,
+            "+" => TildeExpr::WorkingDir,
+            "-" => TildeExpr::OldWorkingDir,
+            _ => TildeExpr::UserHome(name.clone()),
+        };
+        let mut found = Word::default();
+        self.tilde(&tilde, &format!("~{name}"), &mut found);
+        found.atoms.extend(path.iter().cloned());
+        found
     }
 
     /// The same where braces stay: in assignments, here-strings.
@@ -109,9 +131,13 @@ impl Reader<'_> {
             // An escaped line end is none at all.
             WordPiece::Text(text) => word.atoms.extend(text.replace("\\\n", "").chars().map(atom)),
             WordPiece::SingleQuotedText(text) => word.atoms.extend(text.chars().map(Atom::Quoted)),
-            WordPiece::AnsiCQuotedText(text) => {
-                word.atoms.extend(ansi_c(text).chars().map(Atom::Quoted))
-            }
+            WordPiece::AnsiCQuotedText(inner) => match ansi_c(inner) {
+                Some(meant) => word.atoms.extend(meant.chars().map(Atom::Quoted)),
+                None => {
+                    self.unclear("an escape means one thing to some shells and another to others");
+                    word.atoms.push(hole(text, HoleKind::Other));
+                }
+            },
             WordPiece::EscapeSequence(escape) => {
                 let escaped = escape.chars().skip(1).filter(|c| *c != '\n');
                 word.atoms.extend(escaped.map(Atom::Quoted));
@@ -153,7 +179,7 @@ impl Reader<'_> {
         }
     }
 
-    fn tilde(&mut self, tilde: &TildeExpr, source: &str, word: &mut Word) {
+    fn tilde(&self, tilde: &TildeExpr, source: &str, word: &mut Word) {
         let folder = match tilde {
             TildeExpr::Home => self.place.home.map(str::to_owned),
             TildeExpr::WorkingDir => self.scope.certain_folder(),
@@ -233,8 +259,8 @@ impl Reader<'_> {
     }
 
     fn index(&mut self, parameter: &Parameter) {
-        if let Parameter::NamedWithIndex { index, .. } = parameter {
-            self.arithmetic(index);
+        if let Parameter::NamedWithIndex { name, index } = parameter {
+            self.subscript(name, index);
         }
     }
 
@@ -278,6 +304,9 @@ impl Reader<'_> {
             E::AssignDefaultValues { parameter, default_value, .. } => {
                 self.index(parameter);
                 texts.extend(default_value.clone());
+                if let Parameter::NamedWithIndex { name, .. } = parameter {
+                    self.is_array(name);
+                }
                 if let Parameter::Named(name) | Parameter::NamedWithIndex { name, .. } = parameter {
                     self.names_variable(name, None);
                 }

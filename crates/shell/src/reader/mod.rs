@@ -190,6 +190,16 @@ impl<'a> Reader<'a> {
         self.functions.contains(name)
     }
 
+    /// Whether what is read is the line itself, and neither a function nor a line within it.
+    fn is_outermost(&self) -> bool {
+        self.within.is_empty() && self.scripts_depth == 1
+    }
+
+    /// Whether the whole line holds a word.
+    fn mentions(&self, word: &str) -> bool {
+        self.text.contains(word)
+    }
+
     /// Notes that a function calls another.
     pub(crate) fn calls_function(&mut self, name: &str) {
         for caller in &self.within {

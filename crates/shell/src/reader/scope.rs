@@ -20,6 +20,8 @@ pub(crate) struct Scope {
     pub(crate) input: Input,
     /// Variables that hold a new file or folder in the private temp.
     pub(crate) temps: BTreeSet<String>,
+    /// Whether it may go to another folder at any time.
+    pub(crate) roams: bool,
 }
 
 /// What a command reads.
@@ -51,17 +53,19 @@ impl Scope {
             stack: Vec::new(),
             input: Input::Unknown,
             temps: BTreeSet::new(),
+            roams: false,
         }
     }
 
     /// All folders it may be in, the likely one first.
     pub(crate) fn folders(&self) -> Vec<Option<String>> {
-        std::iter::once(&self.folder).chain(&self.others).cloned().collect()
+        let anywhere = self.roams.then_some(None);
+        std::iter::once(&self.folder).chain(&self.others).cloned().chain(anywhere).collect()
     }
 
     /// The folder, where it cannot be another one.
     pub(crate) fn certain_folder(&self) -> Option<String> {
-        self.folder.clone().filter(|_| self.others.is_empty())
+        self.folder.clone().filter(|_| self.others.is_empty() && !self.roams)
     }
 
     /// It goes to another folder, seen from each that it may be in.

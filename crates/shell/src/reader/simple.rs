@@ -112,7 +112,8 @@ impl Reader<'_> {
                         let name = word.value.len().saturating_sub(value.value.len());
                         let mut full = Word::literal(word.value.get(..name).unwrap_or_default());
                         full.atoms.extend(self.one_word(&value.value).atoms);
-                        words.push(if is_whole { full } else { self.one_word(&word.value) });
+                        let word = if is_whole { full } else { self.one_word(&word.value) };
+                        words.extend(word.with_braces_expanded());
                     }
                     AssignmentValue::Array(_) => {
                         self.assignment(assignment, Reach::Shell);
@@ -129,10 +130,15 @@ impl Reader<'_> {
     }
 
     fn assignment(&mut self, assignment: &Assignment, reach: Reach) {
-        if let AssignmentName::ArrayElementName(_, index) = &assignment.name {
-            self.arithmetic(index);
+        if let AssignmentName::ArrayElementName(name, index) = &assignment.name {
+            self.subscript(name, index);
         }
         let name = name_of(assignment);
+        if matches!(assignment.name, AssignmentName::ArrayElementName(..))
+            || matches!(assignment.value, AssignmentValue::Array(_))
+        {
+            self.is_array(&name);
+        }
         if assignment.append {
             self.appends(&name);
         }

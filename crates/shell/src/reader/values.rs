@@ -27,6 +27,25 @@ const INTEGERS: [&str; 7] =
 const NAMING: [&str; 5] = ["unset", "read", "mapfile", "readarray", "getopts"];
 /// Options of builtins with such a word.
 const OPTIONS: [&str; 4] = ["-v", "-p", "-np", "-fp"];
+/// Variables of bash that are arrays.
+const ARRAYS: [&str; 16] = [
+    "BASH_ALIASES",
+    "BASH_ARGC",
+    "BASH_ARGV",
+    "BASH_CMDS",
+    "BASH_LINENO",
+    "BASH_REMATCH",
+    "BASH_SOURCE",
+    "BASH_VERSINFO",
+    "COMPREPLY",
+    "COMP_WORDS",
+    "COPROC",
+    "DIRSTACK",
+    "FUNCNAME",
+    "GROUPS",
+    "MAPFILE",
+    "PIPESTATUS",
+];
 /// Builtins that declare.
 const DECLARING: [&str; 5] = ["declare", "typeset", "local", "export", "readonly"];
 /// Commands that print a word of the system.
@@ -44,11 +63,29 @@ pub(super) struct Values {
     odd: BTreeSet<String>,
     /// What the values of variables could be the names of.
     named_by: BTreeMap<String, BTreeSet<String>>,
+    /// The array whose keys a variable holds, one after the other.
+    keys: BTreeMap<String, String>,
+    /// Those of them that are subscripts of that array, where they are no arithmetic.
+    subscripts: BTreeSet<String>,
+    /// Arrays.
+    arrays: BTreeSet<String>,
+    /// Declared with a text that may be a list, which an array takes apart.
+    listed: BTreeSet<String>,
 }
 
 impl Reader<'_> {
     /// A variable gets a value; `None` for one that is not known.
     pub(super) fn gets(&mut self, name: &str, value: Option<&Word>) {
+        if let Some(array) = value.and_then(keys_in)
+            && !self.values.evaluated.contains(name)
+            && self.values.keys.get(name).is_none_or(|known| *known == array)
+        {
+            self.values.keys.insert(name.to_owned(), array);
+            return;
+        }
+        if self.values.subscripts.contains(name) {
+            self.evaluates_variable(name);
+        }
         if !value.is_some_and(|value| self.is_plain(value)) {
             if INTEGERS.contains(&name) || self.values.evaluated.contains(name) {
                 self.unclear(WHY);
@@ -86,6 +123,9 @@ impl Reader<'_> {
         let assigns = text.contains('=') || text.contains("++") || text.contains("--");
         for name in names_in(word) {
             self.evaluates_variable(&name);
+            if assigns && text.contains('[') {
+                self.is_array(&name);
+            }
             if assigns && let Some(why) = environment::why(&name, None) {
                 self.concern(ConcernKind::Environment, why);
             }
@@ -94,12 +134,48 @@ impl Reader<'_> {
 
     /// A variable is taken for arithmetic, or for the name of another.
     pub(super) fn evaluates_variable(&mut self, name: &str) {
-        if FILLED.contains(&name) || self.values.odd.contains(name) {
+        let is_odd = self.values.odd.contains(name) || self.values.keys.contains_key(name);
+        if FILLED.contains(&name) || is_odd {
             self.unclear(WHY);
         }
         if self.values.evaluated.insert(name.to_owned()) {
             let named = self.values.named_by.get(name).cloned().unwrap_or_default();
             named.iter().for_each(|name| self.evaluates_variable(name));
+        }
+    }
+
+    /// An array has a subscript. A key of its own is a number, or bash takes it as it is, as long as the
+    /// array stays what it is.
+    pub(super) fn subscript(&mut self, array: &str, source: &str) {
+        let name = source.trim_matches('"').trim_start_matches("${").trim_start_matches('$');
+        let name = name.trim_end_matches('}');
+        let stays = self.is_outermost() && !self.mentions("unset");
+        let is_other = self.values.odd.contains(name) || self.values.named_by.contains_key(name);
+        let is_key = self.values.keys.get(name).is_some_and(|keys| keys == array);
+        if is_key && stays && !is_other && source.contains('$') {
+            self.values.subscripts.insert(name.to_owned());
+            return;
+        }
+        self.arithmetic(source);
+    }
+
+    /// A variable is an array, now or later.
+    pub(super) fn is_array(&mut self, name: &str) {
+        self.values.arrays.insert(name.to_owned());
+        self.takes_list_apart(name);
+    }
+
+    /// A variable is declared with a text that may be a list.
+    fn is_listed(&mut self, name: &str) {
+        self.values.listed.insert(name.to_owned());
+        self.takes_list_apart(name);
+    }
+
+    /// A list that is given to an array as a text is expanded once more.
+    fn takes_list_apart(&mut self, name: &str) {
+        let is_array = self.values.arrays.contains(name) || ARRAYS.contains(&name);
+        if is_array && self.values.listed.contains(name) {
+            self.unclear("a list that an array gets is computed");
         }
     }
 
@@ -135,7 +211,15 @@ impl Reader<'_> {
             }
             "printf" => attached(words, 'v', "").iter().for_each(|word| self.names(word)),
             "wait" => attached(words, 'p', "fn").iter().for_each(|word| self.names(word)),
-            name if NAMING.contains(&name) => words.iter().for_each(|word| self.names(word)),
+            name if NAMING.contains(&name) => {
+                words.iter().for_each(|word| self.names(word));
+                let lists = match name {
+                    "read" => attached(words, 'a', "ersE"),
+                    "mapfile" | "readarray" => words.to_vec(),
+                    _ => Vec::new(),
+                };
+                lists.iter().for_each(|word| self.is_array(&name_of(word)));
+            }
             name if DECLARING.contains(&name) => {
                 let is_integer = words.iter().map(literal).any(|word| {
                     word.starts_with(['-', '+']) && word.contains('i') && !word.contains('=')
@@ -143,16 +227,18 @@ impl Reader<'_> {
                 let is_array = words.iter().map(literal).any(|word| {
                     word.starts_with('-') && word.contains(['a', 'A']) && !word.contains('=')
                 });
-                // A list that is given as a text is expanded once more.
                 let is_list = |word: &Word| {
                     literal(word).split_once('=').is_some_and(|(_, value)| {
                         value.starts_with(['(', '$']) || value.starts_with(' ') && word.has_hole()
                     })
                 };
-                if is_array && words.iter().any(is_list) {
-                    self.unclear("a list that an array gets is computed");
-                }
                 for word in words {
+                    if is_array {
+                        self.is_array(&name_of(word));
+                    }
+                    if is_list(word) {
+                        self.is_listed(&name_of(word));
+                    }
                     match is_integer {
                         true => self.evaluates(word),
                         false => self.names(word),
@@ -170,6 +256,7 @@ impl Reader<'_> {
         // An index may hold an assignment, so it ends with the last bracket.
         let name = text.rfind(']').map_or(plain, |at| &text[..=at]);
         if let Some(at) = plain.find('[') {
+            self.is_array(&plain[..at]);
             let at = name[..at].chars().count();
             let end = name.chars().count();
             self.evaluates(&Word { atoms: word.atoms[at..end].to_vec() });
@@ -194,7 +281,9 @@ impl Reader<'_> {
     fn is_plain(&self, value: &Word) -> bool {
         let is_plain = |hole: &Hole| match &hole.kind {
             HoleKind::Variable(name) => {
-                !self.values.odd.contains(name) && !FILLED.contains(&name.as_str())
+                !self.values.odd.contains(name)
+                    && !self.values.keys.contains_key(name)
+                    && !FILLED.contains(&name.as_str())
             }
             _ => is_number(hole),
         };
@@ -223,6 +312,14 @@ fn attached(words: &[Word], letter: char, before: &str) -> Vec<Word> {
     words.iter().enumerate().filter_map(value).collect()
 }
 
+/// The array whose keys a word becomes.
+fn keys_in(word: &Word) -> Option<String> {
+    let [Atom::Hole(hole)] = word.atoms.as_slice() else { return None };
+    let name = hole.source.strip_prefix("${!")?;
+    let name = name.strip_suffix("[@]}").or_else(|| name.strip_suffix("[*]}"))?;
+    Some(name.to_owned())
+}
+
 fn is_number(hole: &Hole) -> bool {
     hole.kind == HoleKind::Number
 }
@@ -246,6 +343,12 @@ fn literal(word: &Word) -> String {
         Atom::Hole(_) => ' ',
     };
     word.atoms.iter().map(known).collect()
+}
+
+/// The name of the variable that a word declares.
+fn name_of(word: &Word) -> String {
+    let text = literal(word);
+    text.split(['=', '+', '[']).next().unwrap_or_default().to_owned()
 }
 
 /// What could be names of variables in a word.

@@ -7,6 +7,8 @@ mod corpus;
 #[cfg(test)]
 mod disguises;
 #[cfg(test)]
+mod hidden;
+#[cfg(test)]
 mod inputs;
 #[cfg(test)]
 mod let_out;

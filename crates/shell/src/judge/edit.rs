@@ -19,14 +19,22 @@ impl Reader<'_> {
         if call.has_option(&["-i", "--in-place"]) {
             files.iter().for_each(|file| self.write(file));
         }
+        // A star in it stands for the name of the file, and with a slash it lies somewhere else.
+        for copy in
+            call.values(&["-i", "--in-place"]).filter(|copy| copy.text().contains(['/', '*']))
+        {
+            self.is_open_ended();
+            self.write(&Word::literal(&copy.text()));
+        }
     }
 
     fn sed_script(&mut self, word: &Word) {
         if word.atoms.len() == 1 && word.has_hole() {
             return self.unclear("the script of sed is computed");
         }
+        // What stands there may be more of the script.
         if word.has_hole() {
-            self.changes();
+            self.is_open_ended();
         }
         let Some(script) = sed::read(&filled(word)) else {
             return self.unclear("the script of sed is not understood");
@@ -61,20 +69,18 @@ impl Reader<'_> {
             return self.unclear("the program of awk is computed");
         }
         if word.has_hole() {
-            self.changes();
+            self.is_open_ended();
         }
         let Some(program) = awk::read(&filled(word)) else {
             return self.unclear("the program of awk is not understood");
         };
         for (file, is_whole) in program.writes {
-            self.changes();
-            if is_whole || file.contains('/') {
-                let mut word = Word::literal(&file);
-                if !is_whole {
-                    word.atoms.extend(Word::computed("...").atoms);
-                }
-                self.write(&word);
+            let mut word = Word::literal(&file);
+            if !is_whole {
+                word.atoms.extend(Word::computed("...").atoms);
             }
+            self.changes();
+            self.write(&word);
         }
         for line in program.runs {
             match line {

@@ -112,9 +112,7 @@ impl Reader<'_> {
         }
         // To the address of a file it writes, a key may lie behind a library, and `--expand-output` makes up
         // a name.
-        let is_file = |word: &Word| {
-            word.known_prefix().to_lowercase().starts_with("file:") || word.leading_hole().is_some()
-        };
+        let is_file = |word: &Word| may_be_file(word);
         let mut addresses = call.operands.iter().copied().chain(call.values(&["--url"]));
         let is_library = |word: &Word| word.known_prefix().to_lowercase().starts_with("pkcs11:");
         if call.has_option(&["-T", "--upload-file"]) && addresses.any(is_file)
@@ -149,6 +147,15 @@ impl Reader<'_> {
             None => self.is_open_ended(),
         }
     }
+}
+
+/// Whether an address may be that of a file: which kind it is may be written with braces and brackets.
+fn may_be_file(address: &Word) -> bool {
+    let text = address.known_prefix().to_lowercase();
+    let end = text.find([':', '/', '?']);
+    let kind = &text[..end.unwrap_or(text.len())];
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "+-._@%".contains(c);
+    kind == "file" || !kind.chars().all(is_plain) || end.is_none() && address.known().is_none()
 }
 
 /// Whether a word names a file of another machine.

@@ -71,9 +71,9 @@ impl Reader<'_> {
             });
             // At the end nothing follows.
             let is_end =
-                |word: &&Word| word.known().is_some_and(|name| name.to_uppercase() == "EXIT");
+                |word: &Word| word.known().is_some_and(|name| name.to_uppercase() == "EXIT");
             self.scope.roams |=
-                is_elsewhere && !call.operands.iter().skip(1).all(|word| is_end(&word));
+                is_elsewhere && !call.operands.iter().skip(1).all(|word| is_end(word));
         }
     }
 

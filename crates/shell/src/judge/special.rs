@@ -41,6 +41,13 @@ impl Reader<'_> {
                 call.operands.iter().for_each(|file| self.write(file));
                 self.own_shell(call, &call.rest);
             }
+            Special::Lock => {
+                let files = call.operands.iter().filter(|word| !is_number(&word.text()));
+                files.for_each(|file| self.write(file));
+            }
+            Special::Temp if call.has_option(&["-p", "-t", "--tmpdir"]) => {}
+            Special::Temp => call.operands.iter().for_each(|file| self.write(file)),
+            Special::Date => self.date(call),
             Special::OwnShell => self.own_shell(call, &call.rest),
             Special::Parallel => self.parallel(call),
             Special::Kill => self.kill(call),
@@ -170,9 +177,15 @@ impl Reader<'_> {
         }
     }
 
+    /// A word of digits sets the clock, unless it is only read.
+    fn date(&mut self, call: &Invocation<'_>) {
+        let sets = |word: &&Word| is_number(&word.text().replace('.', ""));
+        if call.operands.iter().any(sets) && !call.has_option(&["-j"]) {
+            self.concern(ConcernKind::Leaves, "sets the clock");
+        }
+    }
+
     fn kill(&mut self, call: &Invocation<'_>) {
-        let is_number =
-            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         for word in call.flags.iter().skip(1) {
             if is_number(word.text().trim_start_matches('-')) {
                 self.concern(ConcernKind::Leaves, "signals processes of others");
@@ -367,4 +380,8 @@ impl Reader<'_> {
             self.variable_word(word);
         }
     }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }

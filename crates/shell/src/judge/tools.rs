@@ -36,19 +36,18 @@ const SHOWING: &str = ".schema .tables .indexes .indices .headers .header .mode 
     .separator .nullvalue .echo .stats .timer .eqp .fullschema .show .version .help .quit .exit .limit .bail \
     .changes .explain .print .timeout";
 
-/// What SQL calls or says that leaves the database.
-const OUTSIDE_OF_SQL: [&str; 10] = [
-    "copy ",
-    "install ",
-    "load ",
-    "export database",
-    "load_extension",
-    "writefile",
-    "edit(",
-    "attach",
-    "vacuum into",
-    "fts3_tokenizer",
-];
+/// How SQL begins that only looks.
+const LOOKING: [&str; 3] = ["select", "explain", "pragma"];
+
+/// Words of it that a bracket may follow.
+const CALLED: &str = "all and as between by cast count distinct else exists filter from glob having in join like not on or over \
+    select then union using values when where \
+    abs avg coalesce date datetime dense_rank first_value format group_concat hex ifnull iif instr json_array \
+    json_array_length json_each json_extract json_group_array json_group_object json_object julianday lag \
+    last_value lead length lower ltrim max min nullif printf quote random rank replace round row_number rtrim \
+    strftime string_agg substr substring sum time total trim typeof unixepoch upper \
+    foreign_key_check foreign_key_list index_info index_list index_xinfo integrity_check quick_check table_info \
+    table_list table_xinfo";
 
 /// Commands of mysql that run something of this machine, or read or write its files.
 const OF_MYSQL: [&str; 6] = ["system", "source", "pager", "tee", "edit", "load"];
@@ -97,36 +96,36 @@ impl Reader<'_> {
     fn sqlite(&mut self, call: &Invocation<'_>) {
         let given = call.operands.iter().skip(1).copied().chain(call.values(&["-cmd", "-c", "-s"]));
         let mut texts: Vec<Word> = given.cloned().collect();
-        match self.scope.input.clone() {
-            Input::Text(text, _) => texts.push((*text).clone()),
-            _ if call.flags.iter().any(|flag| flag.text().starts_with("-A")) => {
-                self.is_open_ended()
-            }
-            // Without SQL it reads some, from whatever it is given.
-            _ if texts.is_empty() => self.is_open_ended(),
-            _ => {}
+        if let Input::Text(text, _) = self.scope.input.clone() {
+            texts.push((*text).clone());
         }
-        for word in texts {
-            if word.known().is_none() {
-                self.is_open_ended();
-            }
-            word.text().lines().for_each(|line| self.line_of_sqlite(line.trim()));
+        let lines = |word: &Word| word.text().lines().map(|line| line.trim().to_owned()).collect();
+        let texts: Vec<(bool, Vec<String>)> =
+            texts.iter().map(|word| (word.known().is_some(), lines(word))).collect();
+        texts.iter().flat_map(|(_, lines)| lines).for_each(|line| self.line_of_sqlite(line));
+        // Without SQL it reads some, from whatever it is given.
+        let packs = call.flags.iter().any(|flag| flag.text().starts_with("-A"));
+        let only_looks = !texts.is_empty()
+            && !packs
+            && texts.iter().all(|(is_known, lines)| *is_known && only_looks(lines));
+        if only_looks {
+            return;
+        }
+        self.is_open_ended();
+        if let Some(database) = call.operands.first()
+            && !database.known().is_some_and(|name| {
+                name.is_empty() || name == ":memory:" || name.starts_with("file:")
+            })
+        {
+            self.write(database);
         }
     }
 
     fn line_of_sqlite(&mut self, line: &str) {
-        let lower = line.to_lowercase();
-        if !line.starts_with('.') {
-            if OUTSIDE_OF_SQL.iter().any(|part| lower.contains(part)) {
-                self.is_open_ended();
-            }
+        if !line.starts_with('.') || shows(line) {
             return;
         }
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        if SHOWING.split_ascii_whitespace().any(|showing| showing == name) {
-            return;
-        }
-        self.is_open_ended();
         // Names may be cut short; words in quotes are put together again for the shell.
         let runs =
             [".shell", ".system"].iter().any(|full| name.len() > 2 && full.starts_with(name));
@@ -171,4 +170,35 @@ impl Reader<'_> {
             self.line_of(&Word::literal(told));
         }
     }
+}
+
+/// Whether a line of sqlite3 with a dot only shows or formats.
+fn shows(line: &str) -> bool {
+    let name = line.split(char::is_whitespace).next();
+    SHOWING.split_ascii_whitespace().any(|showing| Some(showing) == name)
+}
+
+/// Whether lines of sqlite3 only look. What is called that nobody knows may be a program.
+fn only_looks(lines: &[String]) -> bool {
+    let (of_program, sql): (Vec<&str>, Vec<&str>) =
+        lines.iter().map(String::as_str).partition(|line| line.starts_with('.'));
+    let sql = sql.join("\n").to_lowercase();
+    let begins = |sql: &str| LOOKING.iter().any(|start| sql.starts_with(start));
+    let is_free = |before: &str| {
+        let before = before.trim_end();
+        let word = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next();
+        match word.filter(|word| !word.is_empty()) {
+            Some(word) => CALLED.split_ascii_whitespace().any(|called| called == word),
+            None => before.ends_with(|c| "(,=<>+-*%|&~".contains(c)),
+        }
+    };
+    let looks = |sql: &str| {
+        let calls = sql.match_indices('(').all(|(at, _)| is_free(&sql[..at]));
+        let assigns = sql.starts_with("pragma") && sql.contains('=');
+        sql.is_empty() || begins(sql) && calls && !assigns
+    };
+    of_program.into_iter().all(shows)
+        && !sql.contains("--")
+        && !sql.contains("/*")
+        && sql.split(';').all(|sql| looks(sql.trim()))
 }

@@ -72,7 +72,8 @@ enum Token {
 
 fn text_of(token: &Token) -> Option<String> {
     match token {
-        Token::Text(text) => Some(text.clone()),
+        // A backslash that is left makes another character of what follows.
+        Token::Text(text) => Some(text.clone()).filter(|text| !text.contains('\\')),
         _ => None,
     }
 }
@@ -184,7 +185,6 @@ fn quoted(chars: &mut Peekable<Chars<'_>>) -> String {
                 Some('n') => text.push('\n'),
                 Some('t') => text.push('\t'),
                 Some(c @ ('"' | '/' | '\\')) => text.push(c),
-                // An escape that makes another character hides the text.
                 Some(c) => text.extend(['\\', c]),
                 None => break,
             },
@@ -238,6 +238,9 @@ mod tests {
         check("{ \"date\" | getline d }", expect![[r#"writes [], runs [Some("date")]"#]]);
         check("{ x = \"a\" $1 | getline }", expect!["writes [], runs [None]"]);
         check("{ print $0 > \"/etc/x\" }", expect![[r#"writes [("/etc/x", true)], runs []"#]]);
+        check("{ print > \"..\\057p\" }", expect![[r#"writes [("", false)], runs []"#]]);
+        check("{ print > f }", expect![[r#"writes [("", false)], runs []"#]]);
+        check("{ system(\"\\162m x\") }", expect!["writes [], runs [None]"]);
         check("{ print >> \"out-\" $1 }", expect![[r#"writes [("out-", false)], runs []"#]]);
         check(
             "BEGIN { s = \"/inet/tcp/0/x/80\"; s |& getline }",

@@ -43,8 +43,9 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("go").long_options().verbs(&[
         reads("version list doc help").options(&[
             runs_program("-toolexec -exec -vettool"),
-            takes("-f -tags -mod -modfile -overlay -C"),
+            takes("-f -tags -modfile -overlay -C"),
             alters("-export -compiled"),
+            alters("-mod").valued(),
         ]),
         leaves("get install mod+download mod+tidy telemetry", "go downloads"),
         changes("env").options(&[decides("-w -u", "go env decides what go runs")]),

@@ -5,12 +5,13 @@ use super::table::*;
 /// The options of tar.
 const ARCHIVE: &[Option_] = &[
     takes(
-        "-f --file -b --blocking-factor -X --exclude-from -T --files-from -H --format -g --listed-incremental \
-         -K --starting-file -N --newer --after-date -V --label --exclude --transform --xform --owner --group \
+        "-f --file -b --blocking-factor -X --exclude-from -T --files-from -H --format \
+         -K --starting-file -N --newer --after-date -V --label --exclude --owner --group \
          --mode --mtime --strip-components --level --sort --suffix --warning --quoting-style -L --tape-length",
     ),
     takes("-C --directory --cd"),
-    writes("--index-file --volno-file"),
+    writes("--index-file --volno-file -g --listed-incremental"),
+    doubts("--transform --xform").valued(),
     writes("--one-top-level").attached(),
     flag("--occurrence").attached(),
     runs_program("-I --use-compress-program"),
@@ -32,10 +33,21 @@ pub(super) const PROGRAMS: &[Program] = &[
          cmp sha1sum sha224sum sha256sum sha384sum sha512sum md5sum b2sum cksum sum shasum md5 \
          namei lsattr getfacl findmnt mountpoint tac which whereis locate",
     ),
-    reads("mktemp").operands(Operands::Change).options(&[writes("-p"), writes("--tmpdir").attached(), alters("-d")]),
-    reads("tree").options(&[writes("-o"), alters("-R"), takes("-L -I -P --filelimit --charset")]),
+    reads("mktemp").operands(Operands::Change).special(Special::Temp).options(&[
+        writes("-p"),
+        writes("--tmpdir").attached(),
+        flag("-t"),
+        takes("--suffix"),
+        alters("-d"),
+    ]),
+    // In one word with others each letter has its value among the words that follow.
+    reads("tree").options(&[edits("-o", 0), alters("-R"), takes("--filelimit --charset")]),
     reads("file").options(&[alters("-C --compile"), takes("-m --magic-file -F --separator -f --files-from -e")]),
-    reads("xxd").operands(Operands::Write(1)),
+    reads("xxd").long_options().operands(Operands::Write(1)).options(&[
+        takes("-c -cols -g -groupsize -l -len -n -name -o -off -s -seek -R"),
+        // Spelled out, or they would be those with a value.
+        flag("-C -E -a -autoskip -b -bits -d -e -h -help -i -include -p -ps -plain -postscript -r -revert -u -uppercase -v -version"),
+    ]),
     reads("find gfind").long_options().options(&[
         // It ends nothing: what stands behind it is an action all the same.
         flag("--"),
@@ -116,7 +128,12 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("lz4 pbzip2").operands(Operands::Write(0)).options(PACKED),
     reads("zcat bzcat xzcat gzcat lzcat zgrep zegrep zdiff"),
     reads("zstdcat").options(&[writes("-o"), alters("--rm")]),
-    changes("cpio").options(&[writes("-O -F --file"), enters("-D --directory"), takes("-H --format -R --owner"), runs_program("--rsh-command")]),
+    changes("cpio").options(&[
+        edits("-p --pass-through", 0),
+        // To where the archive says.
+        doubts("-i --extract"),
+        takes("-C --io-size -E --pattern-file -M --message -I"),
+        writes("-O -F --file"), enters("-D --directory"), takes("-H --format -R --owner"), runs_program("--rsh-command")]),
     changes("ar ranlib").options(&[
         decides("--plugin", "a library is loaded into the program").valued(),
     ]),

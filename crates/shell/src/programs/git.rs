@@ -84,7 +84,7 @@ const VERBS: &[Program] = &[
     changes("stash stash+push stash+save stash+pop stash+apply stash+branch stash+create stash+store")
         .options(&[takes("-m --message --pathspec-from-file")]),
     reads("reflog reflog+show reflog+list reflog+exists").options(DIFF),
-    destroys("reflog+expire reflog+delete", "git reflog forgets where commits were"),
+    destroys("reflog+expire reflog+delete reflog+drop", "git reflog forgets where commits were"),
     reads("worktree+list"),
     changes("worktree+add").operands(Operands::WriteFirst).options(&[takes("-b -B --reason")]),
     changes("worktree+move").operands(Operands::Write(0)),
@@ -178,7 +178,17 @@ const VERBS: &[Program] = &[
         decides_line("--exec", RUNS),
     ]),
     changes("bundle+create").operands(Operands::WriteFirst),
-    changes("bundle fast-export fast-import mailinfo mailsplit notes write-tree merge-tree commit-tree mktree mktag hash-object update-index interpret-trailers rerere sparse-checkout merge-file unpack-objects unpack-file pack-objects index-pack mergetool quiltimport"),
+    changes("fast-export").options(&[writes("--export-marks")]),
+    changes("fast-import").options(&[writes("--export-marks --export-pack-edges"), doubts("--allow-unsafe-features")]),
+    changes("merge-file").operands(Operands::WriteFirst).options(&[takes("-L --marker-size --diff-algorithm")]),
+    changes("mailinfo").operands(Operands::Write(0)).options(&[takes("--encoding --quoted-cr")]),
+    changes("mailsplit").options(&[writes("-o"), takes("-d -f")]),
+    changes("index-pack").options(&[writes("-o"), takes("--keep --index-version --threads --pack_header")]),
+    changes("pack-objects").operands(Operands::Write(0)).options(&[
+        takes("--window --depth --threads --max-pack-size --filter --index-version --compression --missing --keep-pack"),
+    ]),
+    changes("interpret-trailers").options(&[edits("--in-place", 0), takes("--trailer --where --if-exists --if-missing")]),
+    changes("bundle notes write-tree merge-tree commit-tree mktree mktag hash-object update-index rerere sparse-checkout unpack-objects unpack-file mergetool quiltimport"),
     changes("merge-index").operands(Operands::Command(0)),
     changes("init").operands(Operands::Write(0)).options(&[
         decides("--template", "a template brings hooks along").valued(),

@@ -27,6 +27,8 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("sqlite3 duckdb").special(Special::Sqlite).long_options().options(&[
         flag("--"),
         doubts("-init -vfs -f").valued(),
+        // Spelled out, or they would be those of one letter.
+        flag("-column -csv -safe -stats -columns"),
         takes("-cmd -c -s -separator -newline -nullvalue -maxsize -mmap -lookaside -pagecache"),
     ]),
     changes("gcore dlv delve jstack jmap jcmd py-spy bpftrace bpftool").options(&[escapes(

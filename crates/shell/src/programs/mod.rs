@@ -64,7 +64,10 @@ pub(crate) fn find(name: &str) -> Option<&'static Program> {
         name if name.starts_with("ld-") => "ld.so",
         name => name.strip_suffix(".exe").unwrap_or(without_version),
     };
-    get(&base).or_else(|| get(family))
+    // What only looks has no version by its name: `id3` is another program.
+    let is_apart = base.strip_prefix(family).is_some_and(|rest| !rest.contains(['-', '.']));
+    get(&base)
+        .or_else(|| get(family).filter(|program| !is_apart || program.effect != Effect::Reads))
 }
 
 fn get(name: &str) -> Option<&'static Program> {

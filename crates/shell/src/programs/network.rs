@@ -136,11 +136,16 @@ pub(super) const PROGRAMS: &[Program] = &[
         leaves("providers+mirror providers+lock", "terraform downloads"),
         leaves("apply destroy plan init import refresh taint untaint get login logout test workspace state state+rm state+mv state+push state+pull force-unlock", "acts on what terraform manages"),
     ]),
-    changes("openssl").verbs(&[
+    changes("openssl").long_options().everywhere(&[
+        writes("-out -keyout -writerand -outdir -certsout"),
+        doubts("-engine -provider -provider-path -config").valued(),
+    ]).verbs(&[
         leaves("s_client s_server s_time ocsp", "opens a connection"),
-        changes("x509 req genrsa genpkey rsa pkey enc dgst base64 rand version speed verify asn1parse pkcs12 passwd ciphers ec ecparam crl").options(&[
-            writes("-out -keyout"),
-        ]).long_options(),
+        changes("engine").options(&[doubts("-pre -post").valued()]),
+        changes(
+            "x509 req genrsa genpkey rsa pkey enc dgst base64 rand version speed verify asn1parse pkcs12 passwd \
+             ciphers ec ecparam crl cms smime ca pkcs7 pkcs8 pkeyutl rsautl dhparam dsa gendsa ts mac kdf prime list",
+        ),
     ]),
     leaves("gpg gpg2", "uses the user's keys"),
     reads("ss").options(&[

@@ -70,7 +70,9 @@ pub(super) const PROGRAMS: &[Program] = &[
         changes("run shell").operands(Operands::Command(0)).special(Special::OwnShell),
     ]),
     changes("uv").everywhere(&[takes("--directory --project --config-file --color"), writes("--cache-dir"), runs_version("--python -p")]).verbs(&[
-        reads("tree version pip+list pip+show pip+freeze pip+check python+list python+find help"),
+        // Versions are written, too, and a tree asks what builds the folder's packages.
+        changes("tree version"),
+        reads("pip+list pip+show pip+freeze pip+check python+list python+find help"),
         leaves("add remove sync lock publish self self+update tool+install tool+upgrade tool+uninstall python+install python+uninstall pip+install pip+sync pip+uninstall pip+compile cache", DOWNLOADS),
         changes("run").operands(Operands::Command(0)).options(&[takes("--with --extra --group --env-file --with-requirements --with-editable --index --default-index -w --package --no-extra --no-group --only-group --index-url -i --extra-index-url --find-links -f --refresh-package --upgrade-package -P --reinstall-package --resolution --prerelease --exclude-newer --link-mode --config-setting")]),
         changes("tool+run x").operands(Operands::Command(0)).options(&[takes("--from --with")]),

@@ -17,7 +17,11 @@ pub(super) const PROGRAMS: &[Program] = &[
         takes("-arch -d"),
         names_variable("-e"),
     ]),
-    reads("date").options(&[escapes("-s --set", "sets the clock"), takes("-d --date -f --file -r --reference")]),
+    reads("date").special(Special::Date).options(&[
+        escapes("-s --set", "sets the clock"),
+        takes("-d --date -f --file -r --reference -v"),
+        flag("-j"),
+    ]),
     reads("dmesg").options(&[escapes("-c -C --clear --read-clear -D -E -n", "changes the log of the kernel")]),
     changes("ldd reset"),
     changes("kill").special(Special::Kill).options(&[takes("-s -n")]),

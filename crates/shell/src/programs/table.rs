@@ -177,6 +177,11 @@ pub(crate) enum Special {
     Xargs,
     Setarch,
     Script,
+    /// A file that it makes stands before the command.
+    Lock,
+    /// Its operands are names of new files, unless options say where those lie.
+    Temp,
+    Date,
     /// Without a command it starts a shell.
     OwnShell,
     Parallel,

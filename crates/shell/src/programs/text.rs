@@ -92,7 +92,11 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("dos2unix unix2dos recode").operands(Operands::Write(0)),
     changes("m4 cpp dc gnuplot csvcut csvsort xsv mlr"),
     changes("clang-format").options(&[edits("-i", 0), takes("--style -style --assume-filename")]),
-    changes("gofmt goimports gofumpt").options(&[edits("-w", 0), takes("-r")]),
+    changes("gofmt goimports gofumpt").long_options().options(&[
+        edits("-w", 0),
+        writes("-cpuprofile -memprofile"),
+        takes("-r -local -srcdir -lang -modpath"),
+    ]),
     changes("prettier").options(&[edits("-w --write", 0), takes("--config --ignore-path --parser")]),
     changes("rustfmt").operands(Operands::Write(0)).options(&[
         only_reads("--check"),

@@ -24,8 +24,9 @@ pub(super) const PROGRAMS: &[Program] = &[
         decides("--config -R --repository --cwd", "decides what hg runs").valued(),
         takes("--encoding --encodingmode --color --pager"),
     ]).verbs(&[
-        reads("cat").options(&[writes("-o --output")]),
-        reads("status st log diff annotate blame files heads id identify manifest parents paths summary tip version help"),
+        // The settings of the folder name programs and bring code along.
+        changes("cat").options(&[writes("-o --output")]),
+        changes("status st log diff annotate blame files heads id identify manifest parents paths summary tip version help"),
         destroys("revert strip purge rollback", "hg throws changes away"),
         changes("update up checkout co").options(&[loses("-C --clean", "hg throws changes away")]),
         leaves("push pull clone incoming in outgoing out", "hg talks to another repository"),

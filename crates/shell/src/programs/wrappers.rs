@@ -34,10 +34,12 @@ pub(super) const PROGRAMS: &[Program] = &[
     reads("caffeinate").operands(Operands::Command(0)).options(&[takes("-t -w")]),
     reads("torsocks torify").operands(Operands::Command(0)).special(Special::OwnShell).options(&[takes("-a --address -P --port -u --user -p --pass")]),
     reads("cpulimit").operands(Operands::Command(0)).options(&[takes("-l --limit -c --cpu -s --signal"), processes("-p --pid -e --exe -P --path")]),
-    reads("faketime datefudge setuidgid envuidgid envdir")
+    reads("faketime datefudge setuidgid envuidgid")
         .operands(Operands::Command(1))
         .options(&[takes("-p"), runs_program("--date-prog")]),
-    changes("lockf").operands(Operands::Command(1)).options(&[takes("-t")]),
+    // Variables come from files.
+    changes("envdir").operands(Operands::Command(1)),
+    changes("lockf").operands(Operands::Command(1)).special(Special::Lock).options(&[takes("-t")]),
     changes("dumb-init tini catatonit ccache sccache distcc icecc").operands(Operands::Command(0)).options(&[takes("-p --rewrite -r -e")]),
     changes("xvfb-run").operands(Operands::Command(0)).options(&[
         writes("-e --error-file -f --auth-file"),
@@ -64,13 +66,14 @@ pub(super) const PROGRAMS: &[Program] = &[
     ]),
     reads("proxychains").operands(Operands::Command(0)).options(&[takes("-f")]),
     reads("cgexec").operands(Operands::Command(0)).options(&[takes("-g")]),
-    reads("chpst").operands(Operands::Command(0)).options(&[takes(
-        "-u -U -b -e -/ -C -n -l -L -m -d -o -p -f -c -r -t -s -a",
-    )]),
+    reads("chpst").operands(Operands::Command(0)).options(&[
+        takes("-u -U -b -/ -C -n -l -L -m -d -o -p -f -c -r -t -s -a"),
+        doubts("-e").valued(),
+    ]),
     reads("time gtime")
         .operands(Operands::Command(0))
         .options(&[takes("-f --format"), writes("-o --output")]),
-    changes("flock").operands(Operands::Command(1)).options(&[
+    changes("flock").operands(Operands::Command(1)).special(Special::Lock).options(&[
         runs_line("-c --command"),
         takes("-w --wait --timeout -E --conflict-exit-code"),
     ]),

@@ -5,13 +5,15 @@ use heeler_shell::read;
 
 use crate::PLACE;
 
-/// What is said of such lines, one a line: what they write, whether that is all, and why they are asked about.
-fn check(lines: &[&str], expected: Expect) {
+/// What is said of such lines, one a line: what they write, whether that is all, and why they are asked
+/// about, or that they only read.
+pub(crate) fn check(lines: &[&str], expected: Expect) {
     let told = lines.iter().map(|line| {
         let read = read(line, &PLACE);
-        let mut told = read.writes.clone();
+        let mut told = read.writes;
         told.extend(read.is_open_ended.then(|| "and more".to_owned()));
         told.extend(read.concerns.into_iter().map(|concern| concern.why));
+        told.extend(read.is_read_only.then(|| "only reads".to_owned()));
         format!("{line}: {}\n", told.join("; "))
     });
     expected.assert_eq(&told.collect::<String>());
@@ -46,7 +48,7 @@ fn an_escape_is_what_bash_makes_of_it() {
             echo a > $'\x{2e}\x{2e}/p': and more; an escape means one thing to some shells and another to others
             touch $'\cnp': and more; an escape means one thing to some shells and another to others
             echo $'\U110000': an escape means one thing to some shells and another to others
-            printf %s $'\xc3\xa9 \u00e9 \303\251 \xff': 
+            printf %s $'\xc3\xa9 \u00e9 \303\251 \xff': only reads
             rm -rf $'a\0b'c: /space/project/ac; removes ac for good
             git reset --hard $'\x48EAD': git reset throws changes away
         "#]],
@@ -117,13 +119,13 @@ fn a_part_of_an_option_may_be_anything() {
             xargs -I{} find . -{}: and more; what it is fed may be options
             xargs -i sort f{} -{}: and more
             xargs -I{} git log -{}: and more; what it is fed may be options
-            xargs -I{} git log --author={}: 
+            xargs -I{} git log --author={}: only reads
             git log -$N: and more
-            head -$N f: 
-            grep -r --include=*.rs x: 
+            head -$N f: only reads
+            grep -r --include=*.rs x: only reads
             xargs -I{} cp {} --target-directory={}: and more
-            seq 3 | xargs -I{} head -{} f: 
-            ls *.rs | xargs -I{} grep -n x {}: 
+            seq 3 | xargs -I{} head -{} f: only reads
+            ls *.rs | xargs -I{} grep -n x {}: only reads
             rm -f *.o: and more
             git add *.rs: 
             make -j$(nproc): 
@@ -250,9 +252,9 @@ fn an_option_of_the_shell_changes_what_follows() {
             bash -o allexport -c 'ls': and more
             bash -O lastpipe -c 'ls | cd ..; touch p': /space/project/p; and more
             bash -euo pipefail -c ls: 
-            set -euo pipefail; ls: 
-            set -o pipefail; set +e; set -x: 
-            shopt -s nullglob globstar; shopt -u nullglob; shopt extglob: 
+            set -euo pipefail; ls: only reads
+            set -o pipefail; set +e; set -x: only reads
+            shopt -s nullglob globstar; shopt -u nullglob; shopt extglob: only reads
         "#]],
     );
 }
@@ -310,9 +312,9 @@ fn a_key_of_an_array_is_no_arithmetic_in_it() {
             "declare -A m; for k in \"${!m[@]}\"; do echo ${m[$k]}; done; for k in \"${!n[@]}\"; do echo ${m[$k]}; done",
         ],
         expect![[r#"
-            declare -A m; for k in "${!m[@]}"; do echo "$k=${m[$k]}"; done: 
-            declare -A m; m[a]=1; for k in "${!m[@]}"; do echo ${m["$k"]} ${m[${k}]}; m[$k]=2; done: 
-            for i in "${!a[@]}"; do echo "$i ${a[$i]}"; done: 
+            declare -A m; for k in "${!m[@]}"; do echo "$k=${m[$k]}"; done: only reads
+            declare -A m; m[a]=1; for k in "${!m[@]}"; do echo ${m["$k"]} ${m[${k}]}; m[$k]=2; done: only reads
+            for i in "${!a[@]}"; do echo "$i ${a[$i]}"; done: only reads
             for i in ${!a[*]}; do echo ${a[i]}; done: bash takes a value for arithmetic that could hold commands
             declare -A m; for k in "${!m[@]}"; do echo ${n[$k]}; done: bash takes a value for arithmetic that could hold commands
             declare -A m; for k in "${!m[@]}"; do echo $((k)); done: bash takes a value for arithmetic that could hold commands

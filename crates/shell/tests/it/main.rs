@@ -23,6 +23,8 @@ mod rules;
 #[cfg(test)]
 mod spellings;
 #[cfg(test)]
+mod told;
+#[cfg(test)]
 mod values;
 #[cfg(test)]
 mod wrappers;

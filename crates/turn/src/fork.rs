@@ -58,20 +58,9 @@ pub fn fork(
     at: Option<u32>,
     now: Timestamp,
 ) -> Result<Fork, ForkError> {
+    let taken = at.map_or(entries.len(), |at| before_turn(entries, at));
     let mut state = State::new();
-    let mut taken = 0;
-    for entry in entries {
-        // What begins that input's turn is not always the input's own record.
-        let before = at.is_some().then(|| state.clone());
-        state.apply(entry);
-        if at.is_some_and(|at| state.turns >= at)
-            && let Some(before) = before
-        {
-            state = before;
-            break;
-        }
-        taken += 1;
-    }
+    entries[..taken].iter().for_each(|entry| state.apply(entry));
     let n_inputs = state.turns;
     // A fork of all of it begins with the input after the last.
     let at = at.unwrap_or(n_inputs.saturating_add(1));
@@ -100,4 +89,15 @@ pub fn fork(
         close(end, &mut state);
     }
     Ok(Fork { taken, closing, origin })
+}
+
+/// How many entries there are before the one that begins this turn, which is not always the input's own.
+fn before_turn(entries: &[Entry], turn: u32) -> usize {
+    // Folded once more by who asks: a state kept from before each entry would be copied for each.
+    let mut state = State::new();
+    let begins = |entry: &Entry| {
+        state.apply(entry);
+        state.turns >= turn
+    };
+    entries.iter().position(begins).unwrap_or(entries.len())
 }

@@ -134,10 +134,8 @@ fn a_divergence_says_what_is_due_instead() {
         let entry = |(seq, record)| Entry { seq, at: Timestamp(0), record };
         let mut state = State::new();
         (1..).zip(records).map(entry).for_each(|entry| state.apply(&entry));
-        let before = state.seq;
         let mut replay = Replay::after(state);
         expected.assert_eq(&replay.follow(&entry((3, record))).unwrap_err().to_string());
-        assert_eq!(replay.state().seq, before);
     };
     let call = CallId { turn: 1, round: 1, index: 0 };
     check(

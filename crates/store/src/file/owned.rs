@@ -70,10 +70,12 @@ impl OwnedFile {
     /// Removes the journal and all that belongs to it. The journal goes last, so that a delete that
     /// is cut short can be done again.
     pub(super) fn delete(self, place: &Place, id: &SessionId) -> Result<(), StoreError> {
-        // Held until the journal is gone, or media could be put for a session that is no more.
-        let media_lock = match place.media_lock().exists() {
-            true => Some(media_lock::lock(place)?),
-            false => None,
+        // Held until the journal is gone, or media could be put for a session that is no more, and half of
+        // what it has be forked.
+        let _media_lock = match media_lock::lock(place) {
+            // Who deletes may do so for want of room, and nobody else can make it then.
+            Err(_) if !place.media_lock().exists() => None,
+            lock => Some(lock?),
         };
         for folder in [place.spill_folder(id), place.media_folder(id)] {
             remove_folder(&folder).map_err(|error| errors::refused("remove", &folder, error))?;
@@ -83,10 +85,7 @@ impl OwnedFile {
         let path = place.journal(id);
         checkpoint::remove(place, id)
             .map_err(|error| errors::refused("remove the checkpoints of", &path, error))?;
-        let removed =
-            fs::remove_file(&path).map_err(|error| errors::refused("remove", &path, error));
-        drop(media_lock);
-        removed
+        fs::remove_file(&path).map_err(|error| errors::refused("remove", &path, error))
     }
 
     /// Removes the journal if nothing was ever written to it; whether it did.

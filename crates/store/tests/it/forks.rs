@@ -73,6 +73,22 @@ fn a_fork_that_cannot_be_made_leaves_nothing() {
     assert_eq!(listed(), before);
 }
 
+/// A fork asks for the lock before it looks whether its source is there.
+#[test]
+fn who_deletes_holds_the_lock_that_forks_wait_for_in_a_home_without_media_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::open(folder.path()).unwrap();
+    store.make("a");
+    now(store.delete(id("a"))).unwrap();
+    assert!(folder.path().join("media.lock").exists());
+    // Without room for it, or what else keeps it from being made, a session can be deleted all the same.
+    store.make("b");
+    fs::remove_file(folder.path().join("media.lock")).unwrap();
+    std::os::unix::fs::symlink("/nowhere/at/all", folder.path().join("media.lock")).unwrap();
+    now(store.delete(id("b"))).unwrap();
+    assert!(!store.journal_path(&id("b")).exists());
+}
+
 #[test]
 fn what_a_dead_fork_left_is_cleaned_up() {
     let folder = tempfile::tempdir().unwrap();

@@ -21,7 +21,7 @@ pub struct Follow {
     file: File,
     path: PathBuf,
     header: SessionHeader,
-    /// Bytes of whole lines that were read.
+    /// Bytes of the lines that were read or passed over.
     offset: u64,
     /// Of the last record that was given.
     seq: Seq,
@@ -61,19 +61,21 @@ impl Follow {
         }
         let from = ReadFrom::offset(&self.file, self.offset);
         let mut lines = Lines::new(BufReader::with_capacity(READ_BYTES, from));
+        // Of the lines since the last one that was read.
+        let mut length = 0;
         loop {
             let next = lines.next();
             let next = next.map_err(|error| errors::refused("read", &self.path, error))?;
             // What has no end yet is being written, or was cut by a crash and is written anew.
-            let Some((whole, length)) = next.and_then(|line| Some((line.whole?, line.length)))
-            else {
-                return Ok(());
-            };
+            let Some(line) = next.filter(|line| line.open.is_none()) else { return Ok(()) };
+            length += line.length;
+            // Too long, and perhaps without its end, if no other line follows.
+            let Some(whole) = line.whole else { continue };
             let entry = entry_of_line(whole);
             if entry.as_ref().is_some_and(|entry| entry.seq > to) {
                 return Ok(());
             }
-            self.offset += length;
+            self.offset += std::mem::take(&mut length);
             if let Some(entry) = entry.filter(|entry| entry.seq > self.seq) {
                 self.seq = entry.seq;
                 each(entry);

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 
 use heeler_core::Seq;
-use heeler_store::{FileStore, Follow};
+use heeler_store::{FileStore, Follow, LINE_BYTES_MAX};
 
 use crate::support::{StoreNow, entries, id};
 
@@ -50,6 +50,29 @@ fn a_line_without_its_end_is_waited_for_and_one_that_is_damaged_passed_over() {
     let mut follow = store.follow(&id("a")).unwrap();
     assert_eq!(read(&mut follow, Seq::MAX), [1]);
     OpenOptions::new().append(true).open(&path).unwrap().write_all(rest).unwrap();
+    assert_eq!(read(&mut follow, Seq::MAX), [3]);
+}
+
+#[test]
+fn a_line_that_is_too_long_is_passed_over_once_another_one_follows() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::open(folder.path()).unwrap();
+    store.make("a");
+    let lease = store.take("a").unwrap();
+    store.add(&lease, entries(1..=3)).unwrap();
+    let path = store.journal_path(&id("a"));
+    let whole = fs::read(&path).unwrap();
+    let lines: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+    fs::write(&path, lines[..2].concat()).unwrap();
+    let mut follow = store.follow(&id("a")).unwrap();
+    let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+    file.set_len(file.metadata().unwrap().len() + LINE_BYTES_MAX as u64).unwrap();
+    assert_eq!(read(&mut follow, Seq::MAX), [1]);
+    file.write_all(b"\n").unwrap();
+    assert_eq!(read(&mut follow, Seq::MAX), [0; 0]);
+    file.write_all(lines[2]).unwrap();
+    assert_eq!(read(&mut follow, Seq::MAX), [2]);
+    file.write_all(lines[3]).unwrap();
     assert_eq!(read(&mut follow, Seq::MAX), [3]);
 }
 

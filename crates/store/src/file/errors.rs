@@ -131,7 +131,7 @@ pub(super) fn foreign_lease(id: &SessionId) -> StoreError {
     StoreError::new(StoreErrorKind::Conflict, message)
 }
 
-/// A journal could not be walked.
+/// A checkpoint is not of the journal's end.
 pub(super) fn checkpoint_elsewhere(id: &SessionId, seq: Seq, end: Seq) -> StoreError {
     let message = format!(
         "a checkpoint of session {id} after record {seq} comes too late, the last record is {end}; \
@@ -140,6 +140,7 @@ pub(super) fn checkpoint_elsewhere(id: &SessionId, seq: Seq, end: Seq) -> StoreE
     StoreError::new(StoreErrorKind::Conflict, message)
 }
 
+/// A journal could not be walked.
 pub(super) fn scan(id: &SessionId, path: &Path, error: ScanError) -> StoreError {
     let shown = path.display();
     match error {

@@ -222,15 +222,8 @@ impl Session {
     fn summary(&self) -> SessionSummary {
         let mut label = Label::default();
         self.records().for_each(|(_, record)| label.take(record));
-        SessionSummary {
-            header: self.header.clone(),
-            name: label.name,
-            forked: label.forked,
-            has_open_turn: label.has_open_turn,
-            is_begun: label.is_begun,
-            updated: self.last().map_or(self.header.created, |entry| entry.at),
-            title: label.title,
-        }
+        let updated = self.last().map_or(self.header.created, |entry| entry.at);
+        label.summary(self.header.clone(), updated)
     }
 }
 

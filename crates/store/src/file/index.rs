@@ -65,10 +65,7 @@ pub(super) struct Known {
 
 impl Known {
     pub(super) fn summary(&self) -> SessionSummary {
-        let Self { stamp, header, label, .. } = self.clone();
-        let Label { title, name, forked, has_open_turn, is_begun } = label;
-        let updated = stamp.time();
-        SessionSummary { header, updated, title, name, forked, has_open_turn, is_begun }
+        self.label.clone().summary(self.header.clone(), self.stamp.time())
     }
 }
 

@@ -78,9 +78,8 @@ impl Walk<'_> {
         let unreadable = |updated, title: &str| {
             let header =
                 SessionHeader { id: id.clone(), created: updated, workspace: String::new() };
-            let title = title.to_owned();
-            let (name, forked, has_open_turn, is_begun) = (None, None, false, false);
-            Some(SessionSummary { header, updated, title, name, forked, has_open_turn, is_begun })
+            let label = Label { title: title.to_owned(), ..Label::default() };
+            Some(label.summary(header, updated))
         };
         let mut file = match self.place.open_to_read(id) {
             Ok(file) => file,

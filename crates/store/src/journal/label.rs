@@ -3,7 +3,9 @@
 
 use std::io::{self, BufRead};
 
-use heeler_core::{ForkOrigin, Input, Record, SessionName};
+use heeler_core::{
+    ForkOrigin, Input, Record, SessionHeader, SessionName, SessionSummary, Timestamp,
+};
 use serde::{Deserialize, Serialize};
 
 use super::lines::Lines;
@@ -52,6 +54,12 @@ impl Label {
             }
             _ => {}
         }
+    }
+
+    /// What a list shows of the session with this header.
+    pub(crate) fn summary(self, header: SessionHeader, updated: Timestamp) -> SessionSummary {
+        let Self { title, name, forked, has_open_turn, is_begun } = self;
+        SessionSummary { header, updated, title, name, forked, has_open_turn, is_begun }
     }
 
     /// Takes in that there is a record of this kind.
@@ -103,8 +111,7 @@ fn kind_of(line: &[u8]) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use heeler_core::{
-        CallId, Entry, ModelStarted, Opened, Reserve, SteeringId, SteeringQueued, Timestamp,
-        TurnOutcome,
+        CallId, Entry, ModelStarted, Opened, Reserve, SteeringId, SteeringQueued, TurnOutcome,
     };
 
     use super::super::line::{Sum, encode};

@@ -64,6 +64,15 @@ struct Walk<'a> {
     n_unknown_bytes: u64,
 }
 
+/// What there is of a file.
+enum Listed {
+    Known(Known),
+    /// When it last changed, and why nothing is known of it.
+    Unreadable(Timestamp, &'static str),
+    /// It is no session.
+    Nothing,
+}
+
 impl Walk<'_> {
     /// A session's line in the list; `None` for what is no session, or was removed meanwhile.
     fn summary(&mut self, id: &SessionId, entry: &DirEntry) -> Option<SessionSummary> {
@@ -88,31 +97,22 @@ impl Walk<'_> {
             }
             Err(_) => return None,
         };
-        match self.read(id, &mut file) {
-            Err(_) => unreadable(changed, "(the file cannot be read)"),
-            Ok((_, Ok(known))) if known.header.id == *id => {
+        let cannot = |_| Listed::Unreadable(changed, "(the file cannot be read)");
+        match self.read(id, &mut file).unwrap_or_else(cannot) {
+            Listed::Known(known) => {
                 let summary = known.summary();
                 self.known.insert(id.clone(), known);
                 Some(summary)
             }
-            Ok((updated, Ok(_))) => unreadable(updated, "(the file has another session's name)"),
-            Ok((_, Err(HeaderError::Missing))) => None,
-            Ok((updated, Err(HeaderError::Newer(_)))) => {
-                unreadable(updated, "(written by a newer heeler)")
-            }
-            Ok((updated, Err(HeaderError::Damaged(_)))) => {
-                unreadable(updated, "(the first line is damaged)")
-            }
+            Listed::Unreadable(updated, why) => unreadable(updated, why),
+            Listed::Nothing => None,
         }
     }
 
-    /// What a journal says, from where it is not known; and when it last changed.
-    fn read(
-        &mut self,
-        id: &SessionId,
-        file: &mut File,
-    ) -> io::Result<(Timestamp, Result<Known, HeaderError>)> {
+    /// What a journal says, from where it is not known.
+    fn read(&mut self, id: &SessionId, file: &mut File) -> io::Result<Listed> {
         let stamp = Stamp::of(&file.metadata()?);
+        let unreadable = |why| Ok(Listed::Unreadable(stamp.time(), why));
         let known = self.known.remove(id);
         let known = match known.filter(|known| known.stamp.grew_to(&stamp)) {
             Some(known) => Known { stamp, ..known },
@@ -120,13 +120,22 @@ impl Walk<'_> {
                 let head = file.by_ref().take(HEADER_BYTES_MAX as u64);
                 self.n_unknown_bytes += stamp.length.min(head.limit());
                 match scan_header(BufReader::with_capacity(HEADER_BYTES_MAX, head)) {
-                    Ok(header) => Known { stamp, header, label: Label::default(), read_to: 0 },
-                    Err(ScanError::Header(error)) => return Ok((stamp.time(), Err(error))),
+                    Ok(header) if header.id == *id => {
+                        Known { stamp, header, label: Label::default(), read_to: 0 }
+                    }
+                    Ok(_) => return unreadable("(the file has another session's name)"),
                     Err(ScanError::Io(error)) => return Err(error),
+                    Err(ScanError::Header(HeaderError::Missing)) => return Ok(Listed::Nothing),
+                    Err(ScanError::Header(HeaderError::Newer(_))) => {
+                        return unreadable("(written by a newer heeler)");
+                    }
+                    Err(ScanError::Header(HeaderError::Damaged(_))) => {
+                        return unreadable("(the first line is damaged)");
+                    }
                 }
             }
         };
-        Ok((stamp.time(), Ok(self.read_label(known, file)?)))
+        Ok(Listed::Known(self.read_label(known, file)?))
     }
 
     /// Takes in what was appended since.

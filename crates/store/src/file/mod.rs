@@ -152,17 +152,9 @@ impl SessionStore for FileStore {
         lease: Arc<Lease>,
         draft: CheckpointDraft,
     ) -> BoxFuture<Result<(), StoreError>> {
-        let end = match (*lease.guard).downcast_ref::<Guard>() {
-            Some(guard) if guard.id == lease.id => guard.end(),
-            _ => {
-                let error = errors::foreign_lease(&lease.id);
-                return Box::pin(async { Err(error) });
-            }
-        };
-        on_first_poll(move || match (*lease.guard).downcast_ref::<Guard>() {
-            Some(guard) => guard.keep_checkpoint(&end, draft),
-            None => Err(errors::foreign_lease(&lease.id)),
-        })
+        // What is appended before it is first polled is not in the draft.
+        let end = Guard::of(&lease).map(Guard::end);
+        on_first_poll(move || Guard::of(&lease)?.keep_checkpoint(&end?, draft))
     }
 
     fn read(&self, id: SessionId) -> BoxFuture<Result<Journal, StoreError>> {
@@ -176,10 +168,7 @@ impl SessionStore for FileStore {
         entries: Arc<[Entry]>,
         durability: Durability,
     ) -> BoxFuture<Result<Appended, StoreError>> {
-        on_first_poll(move || match (*lease.guard).downcast_ref::<Guard>() {
-            Some(guard) if guard.id == lease.id => guard.append(&entries, durability),
-            _ => Err(errors::foreign_lease(&lease.id)),
-        })
+        on_first_poll(move || Guard::of(&lease)?.append(&entries, durability))
     }
 
     fn list(
@@ -226,6 +215,12 @@ impl Drop for Guard {
 }
 
 impl Guard {
+    /// That of a lease; an error for a lease of another store.
+    fn of(lease: &Lease) -> Result<&Self, StoreError> {
+        let guard = (*lease.guard).downcast_ref::<Self>().filter(|guard| guard.id == lease.id);
+        guard.ok_or_else(|| errors::foreign_lease(&lease.id))
+    }
+
     fn end(&self) -> End {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner).end()
     }

@@ -72,16 +72,11 @@ pub async fn fork_session(
     let mut entries = journal.entries;
     let made = fork::fork(&entries, from, wanted.at, now)?;
     entries.truncate(made.taken);
-    let moved = [
-        (Spill::folder(store, from), Spill::folder(store, &id)),
-        (
-            MediaStore::folder(store, from).unwrap_or_default(),
-            MediaStore::folder(store, &id).unwrap_or_default(),
-        ),
-    ];
+    let spills = (Spill::folder(store, from), Spill::folder(store, &id));
+    // A store that keeps no media in a folder has none to move.
+    let media = MediaStore::folder(store, from).zip(MediaStore::folder(store, &id));
     for entry in &mut entries {
-        // A store that keeps no media in a folder has none to move.
-        for (old, new) in moved.iter().filter(|(old, _)| old.is_absolute()) {
+        for (old, new) in [Some(&spills), media.as_ref()].into_iter().flatten() {
             move_files(&mut entry.record, old, new);
         }
     }

@@ -13,7 +13,7 @@ use heeler_turn::replay::{Divergence, Replay};
 use heeler_turn::retry;
 use serde_json::{Value, json};
 
-use crate::driver::Question;
+use crate::driver::{Question, Used};
 use crate::{OsEntropy, SystemClock};
 
 /// A model that answers in the place of the recorded one.
@@ -207,9 +207,10 @@ impl<'a> Playing<'a> {
             return Ok(None);
         };
         let Some(request) = self.request.take() else { return Ok(None) };
-        let answered = model.question.ask(model.request(request)).await;
-        self.played.usage += answered.usage;
-        let reply = answered.reply.map_err(|error| ReplayError::Provider { seq, error })?;
+        let (request, mut used) = (model.request(request), Used::default());
+        let reply = model.question.ask(&request, &mut used).await;
+        self.played.usage += used.all(model.question.estimate.as_ref(), &request);
+        let reply = reply.map_err(|error| ReplayError::Provider { seq, error })?;
         Ok(Some(reply))
     }
 }

@@ -134,6 +134,26 @@ pub fn usage(
     fill_in(told, read, || estimate.tokens(weigh_blocks(estimate, answer)))
 }
 
+/// The same of an answer that was stopped or broke off.
+#[must_use]
+pub fn usage_of_part(
+    estimate: &dyn TokenEstimate,
+    told: Usage,
+    request: &ModelRequest,
+    part: &[Block],
+) -> Usage {
+    let written = estimate.tokens(weigh_blocks(estimate, part));
+    at_least_written(usage(estimate, told, request, part), written)
+}
+
+/// Servers tell what was written at the end of it, and before that no more than that something was.
+pub(crate) fn at_least_written(mut usage: Usage, written: u64) -> Usage {
+    if usage.output < written {
+        (usage.output, usage.is_estimated) = (written, true);
+    }
+    usage
+}
+
 /// Estimates what was not told. No model reads nothing.
 pub(crate) fn fill_in(
     told: Usage,

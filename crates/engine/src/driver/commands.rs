@@ -303,8 +303,11 @@ impl Driver {
         let record = Record::SettingsChanged(Box::new(new));
         self.write(vec![record], Durability::Written).await?;
         if outdates_summary {
-            // It may not fit any more, or be another model's to give: it begins anew.
-            self.running.keep(|effect| !matches!(effect, EffectId::Compact(_)));
+            // It may not fit any more, or be another model's to give: it begins anew, once it has told what
+            // it used so far.
+            let summaries =
+                self.running.iter().filter(|(id, _)| matches!(id, EffectId::Compact(_)));
+            summaries.for_each(|(_, task)| task.cancel.cancel());
         }
         Ok(())
     }

@@ -50,7 +50,7 @@ use fallback::Fallbacks;
 use outbound::Messenger;
 use perform::Spawned;
 use prompts::Prompts;
-pub(crate) use question::Question;
+pub(crate) use question::{Question, Used};
 use running::Running;
 use stream::ModelStream;
 use write::Unwritten;

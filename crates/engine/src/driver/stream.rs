@@ -203,36 +203,40 @@ impl Driver {
                 records.push(Record::ModelReplied(Box::new(replied)));
             }
         }
-        records.extend(self.last_words().await);
-        // A summary that was not asked for yet is not asked for while this is written, and an end that
-        // hooks are asked about is another one now, under the same id.
+        for record in self.last_words().await {
+            records.push(match record {
+                Record::Compacted(compacted) => self.state.judge_summary(*compacted),
+                other => other,
+            });
+        }
+        // A summary that does not listen is over all the same, and an end that hooks are asked about is
+        // another one now, under the same id.
         self.running.keep(|id| !matches!(id, EffectId::Compact(_) | EffectId::Finish(_)));
         records.push(Record::Interrupted { cause });
         self.write(records, Durability::Written).await
     }
 
-    /// Cancels running calls and takes what they give within the grace.
+    /// Cancels running calls and the summary, and takes what they give within the grace.
     async fn last_words(&mut self) -> Vec<Record> {
         let done = self.done_at_once.drain(..).flat_map(|outcome| outcome.records);
         let mut records: Vec<Record> = done.collect();
-        let mut calls = 0;
-        for (id, task) in self.running.iter() {
-            if matches!(id, EffectId::Run(_)) {
-                task.cancel.cancel();
-                calls += 1;
-            }
+        let gives = |id: EffectId| matches!(id, EffectId::Run(_) | EffectId::Compact(_));
+        let mut awaited = 0;
+        for (_, task) in self.running.iter().filter(|(id, _)| gives(*id)) {
+            task.cancel.cancel();
+            awaited += 1;
         }
         let clock = &self.parts.clock;
         let mut grace = clock.sleep_until(clock.now().plus(CANCEL_GRACE_MILLIS));
-        while calls > 0 {
+        while awaited > 0 {
             let joined = tokio::select! {
                 biased;
                 Some(joined) = self.tasks.join_next_with_id() => joined,
                 () = &mut grace, if !is_on(Bug::EndlessGrace) => break,
                 else => break,
             };
-            if let Some((EffectId::Run(_), ended)) = self.accept(joined) {
-                calls -= 1;
+            if let Some((_, ended)) = self.accept(joined).filter(|(id, _)| gives(*id)) {
+                awaited -= 1;
                 records.extend(ended.into_iter().flat_map(|outcome| outcome.records));
             }
         }

@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use heeler_core::{
     Block, CancellationToken, Compacted, CompactionCause, CompactionFailed, EffectId, HookEvent,
-    HookMoment, HookOutcome, HookVerdict, ModelRequest, Outcome, Prices, Record, Reply,
-    RequestMessage, StopReason, Usage, truncate_chars,
+    HookMoment, HookOutcome, HookVerdict, ModelRequest, Outcome, Prices, ProviderErrorKind, Record,
+    Reply, RequestMessage, StopReason, Usage, truncate_chars,
 };
 use heeler_turn::limits;
 
 use super::Driver;
 use super::fallback::answers_instead;
-use super::question::{Answered, Question};
+use super::question::{Question, Used};
 use crate::hooks::answered;
 
 /// How often a summary is asked for when the answer is none.
 const TRIES_MAX: u32 = 2;
+const STOPPED: &str = "the summary was stopped";
 const CALLED: &str = "the model called a tool instead of summarizing";
 
 impl Driver {
@@ -45,9 +46,15 @@ impl Driver {
         let summary = Summary { question, prices: self.state.settings.model.prices };
         let moment = HookMoment::PreCompact { cause, focus };
         let asker = self.asker_for(HookEvent::PreCompact, moment.subject());
-        self.spawn(id, CancellationToken::new(), async move {
+        let cancel = CancellationToken::new();
+        self.spawn(id, cancel.clone(), async move {
             let heard = match asker {
-                Some(asker) => asker.ask(moment).await,
+                Some(asker) => tokio::select! {
+                    biased;
+                    // Nothing was asked for that would have to be paid.
+                    () = cancel.cancelled() => return Outcome { effect: id, records: Vec::new() },
+                    heard = asker.ask(moment) => heard,
+                },
                 None => HookOutcome::default(),
             };
             let heard_record = answered(HookEvent::PreCompact, &heard)
@@ -57,7 +64,8 @@ impl Driver {
                     failed(format!("the hook `{by}` does not let it be compacted: {reason}"))
                 }
                 (_, Ok(request)) => {
-                    summary.record(with_words(request, &heard.context, words_max)).await
+                    let request = with_words(request, &heard.context, words_max);
+                    summary.record(&request, &cancel).await
                 }
                 (_, Err(error)) => failed(error),
             };
@@ -77,7 +85,7 @@ impl Driver {
         let settings = self.other_summarizer(&failed);
         let notice =
             settings.as_deref().map(|settings| answers_instead(&asked, settings, &failed.error));
-        let stays_due = settings.is_some();
+        let stays_due = failed.stays_due || settings.is_some();
         records.push(Record::CompactionFailed(Box::new(CompactionFailed { stays_due, ..*failed })));
         records.extend(settings.map(Record::SettingsChanged));
         notice
@@ -90,29 +98,51 @@ struct Summary {
 }
 
 impl Summary {
-    async fn record(&self, request: ModelRequest) -> Record {
-        let mut used = Usage::default();
+    /// The record of the summary, or of what a failed one used. One that is stopped stays due: what it
+    /// used so far is written, and who stopped it says what comes of it.
+    async fn record(&self, request: &ModelRequest, cancel: &CancellationToken) -> Record {
+        let mut used = Used::default();
+        let made = match cancel.is_cancelled() {
+            true => None,
+            false => tokio::select! {
+                biased;
+                made = self.make(request, &mut used) => Some(made),
+                () = cancel.cancelled() => None,
+            },
+        };
+        let usage = used.all(self.question.estimate.as_ref(), request);
+        // Where nothing was told, nothing is known to have been paid.
+        let cost = usage.cost(self.prices.as_ref()).filter(|_| usage != Usage::default());
+        let stays_due = made.is_none();
+        let (error, kind) = match made {
+            // How much is kept beside it is judged as it is written.
+            Some(Ok(summary)) => {
+                let compacted = Compacted { summary, usage, cost, kept: None };
+                return Record::Compacted(Box::new(compacted));
+            }
+            Some(Err(failed)) => failed,
+            None => (STOPPED.to_owned(), None),
+        };
+        let failed = CompactionFailed { error, usage, cost, kind, stays_due };
+        Record::CompactionFailed(Box::new(failed))
+    }
+
+    async fn make(
+        &self,
+        request: &ModelRequest,
+        used: &mut Used,
+    ) -> Result<String, (String, Option<ProviderErrorKind>)> {
         let mut tries_left = TRIES_MAX;
-        let (error, kind) = loop {
-            let Answered { reply, usage } = self.question.ask(request.clone()).await;
-            used += usage;
+        loop {
+            let reply = self.question.ask(request, used).await;
             tries_left -= 1;
             match reply.map(|reply| summary_in(&reply)) {
-                Ok(Ok(summary)) => {
-                    let cost = used.cost(self.prices.as_ref());
-                    // How much is kept beside it is judged as it is written.
-                    let compacted = Compacted { summary, usage: used, cost, kept: None };
-                    return Record::Compacted(Box::new(compacted));
-                }
+                Ok(Ok(summary)) => return Ok(summary),
                 Ok(Err(_)) if tries_left > 0 => {}
-                Ok(Err(why)) => break (why.to_owned(), None),
-                Err(error) => break (error.message, Some(error.kind)),
+                Ok(Err(why)) => return Err((why.to_owned(), None)),
+                Err(error) => return Err((error.message, Some(error.kind))),
             }
-        };
-        // Where nothing was told, nothing is known to have been paid.
-        let cost = used.cost(self.prices.as_ref()).filter(|_| used != Usage::default());
-        let failed = CompactionFailed::because(error);
-        Record::CompactionFailed(Box::new(CompactionFailed { usage: used, cost, kind, ..failed }))
+        }
     }
 }
 

@@ -385,11 +385,11 @@ fn what_was_told_of_a_summary_that_broke_off_is_paid_at_its_own_price() {
         "#,
         expect![[r#"
             compacting Manual from 11 tokens
-            usage 30 + 0 of 40 + 5, $0.0000 of $0.0000
+            usage 30 + 6 of 40 + 11, $0.0000 of $0.0000
             notice other/one answers from here on, since script/test cannot: busy
-            usage 10 + 5 of 50 + 10, $0.0000 of $0.0000
+            usage 10 + 5 of 50 + 16, $0.0000 of $0.0000
             compacted 1 messages to 48 tokens
-            failed: Some(Cost(0))
+            failed: Some(Cost(6))
             compacted: Some(Cost(50))
         "#]],
     );

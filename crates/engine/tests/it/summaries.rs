@@ -6,7 +6,7 @@ use heeler_core::{Event, TurnOutcome};
 use crate::common::{Case, check, settled, stage_with, virtually};
 use crate::compaction::{LONG, conversation, keep_one};
 
-/// An attempt that broke off is paid as far as it was told.
+/// An attempt that broke off is paid as far as it was told, and what it wrote is estimated.
 #[test]
 fn what_broken_attempts_at_a_summary_used_is_counted() {
     virtually(async {
@@ -28,8 +28,7 @@ fn what_broken_attempts_at_a_summary_used_is_counted() {
         assert_eq!(stage.say("hi").await, TurnOutcome::Done);
         assert_eq!(stage.session.compact(None).await, Ok(true));
         let usage = stage.session.state().await.unwrap().usage;
-        // What is written is told at the end.
-        assert_eq!((usage.input, usage.output), (10_010, 4));
+        assert_eq!((usage.input, usage.output, usage.is_estimated), (10_010, 6, true));
         stage.close().await;
     });
 }
@@ -184,4 +183,81 @@ fn a_summary_begins_anew_when_the_model_or_what_fits_changes() {
         assert_eq!((stage.model.streams_open(), stage.model.requests().len()), (0, 2));
         stage.close().await;
     });
+}
+
+/// What is told from the moment on when a summary of which `begun` came is stopped in this way.
+fn check_stopped(
+    begun: &str,
+    stop: impl AsyncFnOnce(&heeler_engine::Session),
+    expected: expect_test::Expect,
+) {
+    virtually(async {
+        let script = format!(
+            "[[reply]]\ntext = \"one\"\n[[reply]]\nfor = \"summary\"\nchunks = 2\n{begun}\n\
+             [[reply]]\nfor = \"summary\"\ntext = \"The user said hi.\""
+        );
+        let mut stage = stage_with(&script, [], keep_one).await;
+        assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+        let session = stage.session.clone();
+        let compacting = tokio::spawn(async move { session.compact(None).await });
+        settled().await;
+        stage.watcher.drain();
+        let told = stage.watcher.lines.len();
+        stop(&stage.session).await;
+        let worked = compacting.await.unwrap();
+        assert_eq!(stage.model.streams_open(), 0);
+        stage.watcher.drain();
+        let state = stage.session.state().await.unwrap();
+        assert_eq!(stage.watcher.view, state.view());
+        let lines = stage.watcher.lines[told..].join("\n");
+        expected.assert_eq(&format!("{lines}\n{worked:?}\n"));
+        stage.close().await;
+    });
+}
+
+#[test]
+fn what_a_stopped_summary_used_is_counted() {
+    let cancel = async |session: &heeler_engine::Session| session.cancel().await;
+    // What was told, and an estimate of what was not.
+    check_stopped(
+        r#"text = "never to the end"
+           usage = { input = 5000, output = 9 }
+           stall = { events = 4 }"#,
+        cancel,
+        expect![[r#"
+            usage 5000 + 4 of 5010 + 9
+            compaction failed: interrupted
+            Ok(false)
+        "#]],
+    );
+    // Nothing came of it yet.
+    check_stopped(
+        "text = \"never\"\nstall = { events = 0 }",
+        cancel,
+        expect![[r#"
+        compaction failed: interrupted
+        Ok(false)
+    "#]],
+    );
+}
+
+#[test]
+fn what_a_summary_used_that_begins_anew_is_counted() {
+    let other = async |session: &heeler_engine::Session| {
+        let mut settings = session.state().await.unwrap().settings;
+        settings.estimate.context_limit = Some(50_000);
+        session.set_settings(settings).await.unwrap();
+    };
+    check_stopped(
+        r#"text = "never to the end"
+           usage = { input = 5000, output = 9 }
+           stall = { events = 4 }"#,
+        other,
+        expect![[r#"
+            usage 5000 + 4 of 5010 + 9
+            usage 10 + 5 of 5020 + 14
+            compacted 1 messages to 38 tokens
+            Ok(true)
+        "#]],
+    );
 }

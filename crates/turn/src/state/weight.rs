@@ -29,16 +29,11 @@ impl State {
         estimate::fill_in(told, || self.estimate(), written)
     }
 
-    /// The same of an answer that was stopped or broke off: servers tell what was written at its end, and
-    /// no more than that something was before.
+    /// The same of an answer that was stopped or broke off.
     #[must_use]
     pub fn usage_of_part(&self, told: Usage, part: &[Block]) -> Usage {
-        let mut usage = self.usage(told, part);
-        let written = self.usage(Usage::default(), part).output;
-        if usage.output < written {
-            (usage.output, usage.is_estimated) = (written, true);
-        }
-        usage
+        let written = self.tokens(estimate::weigh_blocks(self.estimate.as_ref(), part));
+        estimate::at_least_written(self.usage(told, part), written)
     }
 
     /// What estimates.

@@ -1,5 +1,7 @@
 //! Bounds what a result puts into the history; the rest goes where the model can read it.
 
+use std::io;
+
 use heeler_core::{Block, CallId, IfCut, SessionId, Spill, ToolOutput, truncate_chars};
 
 /// The most changes of the session's state in one result.
@@ -12,10 +14,34 @@ const FILES_MAX: usize = 64;
 const TAG_BYTES_MAX: usize = 4096;
 /// The most bytes of a result as JSON, which nobody can read in part.
 const STRUCTURED_BYTES_MAX: usize = 1024 * 1024;
+/// The most bytes of a whole result in its record: images have 24 MiB of their own, and a line of a
+/// journal 64 MiB.
+const OUTPUT_BYTES_MAX: usize = 48 * 1024 * 1024;
+/// A result with no more text and state than that is within it, whatever JSON makes of its letters.
+const SMALL_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// Cuts the output's text to `chars_max`, head and tail, and spills the whole of it. What is shown
-/// to the user, and state have limits of their own, so that a record always fits a journal.
+/// to the user, and state have limits of their own, and all of it together has one, so that a record
+/// always fits a journal.
 pub(super) fn bound(
+    output: &mut ToolOutput,
+    chars_max: usize,
+    spill: Option<&dyn Spill>,
+    session: &SessionId,
+    call: CallId,
+) {
+    bound_parts(output, chars_max, spill, session, call);
+    let bytes = written_bytes(output);
+    if bytes > OUTPUT_BYTES_MAX {
+        // What a tool did is known by all of its changes or by none.
+        *output = ToolOutput::error(format!(
+            "the call ended, but its result has {bytes} bytes and at most {OUTPUT_BYTES_MAX} can be \
+             kept, so nothing of it was; have it give less"
+        ));
+    }
+}
+
+fn bound_parts(
     output: &mut ToolOutput,
     chars_max: usize,
     spill: Option<&dyn Spill>,
@@ -57,6 +83,39 @@ pub(super) fn bound(
     output.content.retain(|block| block.as_text().is_none());
     output.content.insert(0, Block::text(text));
     output.spill = path;
+}
+
+/// The bytes of an output in its record; 0 of one that is small whatever they are.
+fn written_bytes(output: &ToolOutput) -> usize {
+    let state = output.state.iter().map(|change| change.key.len() + change.value.get().len());
+    let content = output.content.iter().map(|block| match block {
+        Block::Text(text) => text.text.len(),
+        // They have a limit of their own.
+        Block::Image(_) => 0,
+        _ => SMALL_BYTES_MAX,
+    });
+    if state.chain(content).sum::<usize>() + output.for_user.len() < SMALL_BYTES_MAX {
+        return 0;
+    }
+    let mut counted = Counted(0);
+    match serde_json::to_writer(&mut counted, output) {
+        Ok(()) => counted.0,
+        Err(_) => usize::MAX,
+    }
+}
+
+/// Counts what is written to it.
+struct Counted(usize);
+
+impl io::Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Three quarters of `chars_max` from the beginning, the rest from the end.
@@ -125,6 +184,23 @@ mod tests {
         }
         bound(&mut output, 30, None, &session, call);
         assert_eq!(output.state.len(), 256);
+    }
+
+    #[test]
+    fn all_of_it_together_has_a_limit() {
+        let session = "s".parse().unwrap();
+        let call = CallId { turn: 1, round: 1, index: 0 };
+        // A quote is an escape in the value, and both of its bytes are in the record.
+        let value = "\"".repeat(131_071);
+        for (changes, is_kept) in [(1, true), (90, true), (98, false), (256, false)] {
+            let mut output = ToolOutput::text("done");
+            for n in 0..changes {
+                output = output.with_state(n.to_string(), &value);
+            }
+            bound(&mut output, 30, None, &session, call);
+            assert_eq!(!output.is_error, is_kept, "{changes}: {}", output.text_content());
+            assert_eq!(output.state.len(), if is_kept { changes } else { 0 });
+        }
     }
 
     #[test]

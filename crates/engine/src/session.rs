@@ -290,8 +290,9 @@ impl Session {
 
     /// Replaces the conversation's head by a summary, as soon as no model call runs. `focus` is what
     /// the summary is to look at above all, in words of a person; of more than
-    /// [`FOCUS_CHARS_MAX`] characters the beginning counts. `false` when there is too little to
-    /// summarize or it failed; the events say why.
+    /// [`FOCUS_CHARS_MAX`] characters the beginning counts. A summary that is being made serves whoever
+    /// has none; with one, another is made after it. `false` when there is too little to summarize, it
+    /// failed, or was cancelled; the events say why.
     ///
     /// # Errors
     /// When the session is closed.

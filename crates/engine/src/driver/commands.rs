@@ -155,7 +155,7 @@ impl Driver {
                 for turn in self.queue.drain(..) {
                     let _ = turn.done.send(TurnOutcome::Cancelled.into());
                 }
-                self.tell_compaction(false);
+                self.refuse_compaction();
                 for done in self.undo_waiting.drain(..) {
                     let _ = done.send(false);
                 }
@@ -168,7 +168,7 @@ impl Driver {
             }
             Command::Compact { focus, done } => {
                 self.activate();
-                self.compaction_waiting.push((focus, done));
+                self.compaction_wanted.push((focus, done));
             }
             Command::UndoCompaction { done } => {
                 self.activate();
@@ -367,13 +367,13 @@ impl Driver {
         Ok(())
     }
 
-    /// Begins the compaction that somebody waits for, once nothing is in its way.
+    /// Begins the compaction that somebody wants, once nothing is in its way.
     pub(super) async fn begin_wanted_compaction(&mut self) -> Result<(), StoreError> {
-        if self.compaction_waiting.is_empty() || !self.may_change_history() {
+        if self.compaction_wanted.is_empty() || !self.may_change_history() {
             return Ok(());
         }
-        // One summary serves all who wait for one, and looks at what the last of them wants.
-        let focus = self.compaction_waiting.iter().rev().find_map(|(focus, _)| focus.clone());
+        // One summary serves all who want one, and looks at what the last of them wants.
+        let focus = self.compaction_wanted.iter().rev().find_map(|(focus, _)| focus.clone());
         let Some(cut) = self.state.compaction_cut(focus.as_deref()) else {
             let tail = self.state.settings.compaction.keep_tail;
             let stay = match tail {
@@ -382,15 +382,16 @@ impl Driver {
             };
             let text = format!("there is too little to summarize: the newest {stay}");
             self.show(Event::Notice { text });
-            self.tell_compaction(false);
+            self.refuse_compaction();
             return Ok(());
         };
         let (cut, cause) = (cut as u64, CompactionCause::Manual);
         let started = CompactionStarted { cut, cause, focus };
         self.write(vec![Record::CompactionStarted(started)], Durability::Written).await?;
         if self.state.compaction.is_none() {
-            self.tell_compaction(false);
+            self.refuse_compaction();
         }
+        self.compaction_waiting.extend(self.compaction_wanted.drain(..).map(|(_, done)| done));
         Ok(())
     }
 }

@@ -107,8 +107,10 @@ pub(crate) struct Driver {
     alarm: Option<BoxFuture<()>>,
     /// Who closes the session.
     closing: Option<oneshot::Sender<()>>,
-    /// Who waits for the end of a compaction, and what its summary is to look at above all.
-    compaction_waiting: Vec<(Option<Box<str>>, oneshot::Sender<bool>)>,
+    /// Who wants a compaction that has not begun, and what its summary is to look at above all.
+    compaction_wanted: Vec<(Option<Box<str>>, oneshot::Sender<bool>)>,
+    /// Who waits for the end of the one that runs.
+    compaction_waiting: Vec<oneshot::Sender<bool>>,
     /// Who wants back what the last compaction replaced.
     undo_waiting: Vec<oneshot::Sender<bool>>,
     /// Nothing runs before somebody wants the session to go on.

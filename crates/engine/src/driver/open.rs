@@ -100,6 +100,7 @@ impl Driver {
             seen_at: parts.clock.now(),
             alarm: None,
             closing: None,
+            compaction_wanted: Vec::new(),
             compaction_waiting: Vec::new(),
             undo_waiting: Vec::new(),
             is_active: false,

@@ -7,7 +7,8 @@
 use std::sync::Arc;
 
 use heeler_core::{
-    AgentPath, Durability, Entry, Envelope, Event, OutboundMessage, Record, StoreError, TurnOutcome,
+    AgentPath, Durability, Entry, Envelope, Event, InterruptCause, OutboundMessage, Record,
+    StoreError, TurnOutcome,
 };
 use heeler_turn::state::Announcer;
 
@@ -114,19 +115,38 @@ impl Driver {
 
     fn tell_of_compactions(&mut self, entries: &[Entry]) {
         for entry in entries {
-            let worked = match &entry.record {
-                Record::Compacted(_) => true,
-                Record::CompactionFailed(failed) if failed.stays_due => continue,
-                Record::CompactionFailed(_) | Record::Interrupted { .. } => false,
-                _ => continue,
-            };
-            self.tell_compaction(worked);
+            match &entry.record {
+                Record::CompactionFailed(failed) if failed.stays_due => {}
+                Record::Compacted(_) => self.end_compaction(true),
+                Record::CompactionFailed(_) => self.end_compaction(false),
+                Record::Interrupted { cause } => {
+                    self.end_compaction(false);
+                    if *cause == InterruptCause::Cancelled && !self.compaction_wanted.is_empty() {
+                        let text = "cancelled before the conversation was summarized";
+                        self.show(Event::Notice { text: text.into() });
+                        self.refuse_compaction();
+                    }
+                }
+                _ => {}
+            }
         }
     }
 
-    pub(super) fn tell_compaction(&mut self, worked: bool) {
-        for (_, done) in self.compaction_waiting.drain(..) {
+    /// Tells who waits for the compaction that ended. Any summary serves who wanted nothing of it in
+    /// particular; the others have one of their own begun.
+    fn end_compaction(&mut self, worked: bool) {
+        let served = self.compaction_wanted.extract_if(.., |(focus, _)| focus.is_none());
+        let served = served.map(|(_, done)| done);
+        for done in self.compaction_waiting.drain(..).chain(served) {
             let _ = done.send(worked);
+        }
+    }
+
+    /// Tells all who want a compaction, or wait for one, that there is none.
+    pub(super) fn refuse_compaction(&mut self) {
+        let wanted = self.compaction_wanted.drain(..).map(|(_, done)| done);
+        for done in self.compaction_waiting.drain(..).chain(wanted) {
+            let _ = done.send(false);
         }
     }
 }

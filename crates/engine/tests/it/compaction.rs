@@ -418,6 +418,98 @@ fn by_itself_when_the_provider_says_it_does_not_fit() {
     );
 }
 
+/// A compaction by hand with something to look at, asked for while an automatic one runs, and what is
+/// told from there until `ended` did its part.
+fn check_beside(
+    keep_tail: u32,
+    ended: impl AsyncFnOnce(&heeler_engine::Session),
+    expected: expect_test::Expect,
+) {
+    virtually(async {
+        let script = r#"
+            [[reply]]
+            text = "hello"
+            [[reply]]
+            text = "and hello"
+            [[reply]]
+            error = { status = 413, message = "too long" }
+            [[reply]]
+            for = "summary"
+            text = "We greeted."
+            delay_ms = 10
+            [[reply]]
+            for = "summary"
+            expect = { last_user_contains = "the parser" }
+            text = "It parses."
+            [[reply]]
+            text = "done"
+        "#;
+        let keep_three = |parts: &mut heeler_engine::Parts| parts.settings.compaction.keep_tail = 3;
+        let mut stage = stage_with(script, [], keep_three).await;
+        assert_eq!(stage.say(LONG).await, TurnOutcome::Done);
+        assert_eq!(stage.say("go on").await, TurnOutcome::Done);
+        stage.watcher.drain();
+        let told = stage.watcher.lines.len();
+        let turn = stage.session.turn(Input::text("and on"));
+        stage.watcher.until(|event| matches!(event, Event::CompactionStarted { .. })).await;
+        let mut settings = stage.session.state().await.unwrap().settings;
+        settings.compaction.keep_tail = keep_tail;
+        stage.session.set_settings(settings).await.unwrap();
+        let session = stage.session.clone();
+        let asked = tokio::spawn(async move { session.compact(Some("the parser")).await });
+        ended(&stage.session).await;
+        let outcome = turn.await;
+        let worked = asked.await.unwrap();
+        stage.watcher.drain();
+        let lines = stage.watcher.lines[told..].iter();
+        let lines = lines.filter(|line| line.contains("compact") || line.contains("notice"));
+        let lines: Vec<&str> = lines.map(String::as_str).collect();
+        expected.assert_eq(&format!("{}\n{outcome:?} {worked:?}\n", lines.join("\n")));
+        assert_eq!(stage.model.mismatches(), []);
+        stage.close().await;
+    });
+}
+
+#[test]
+fn what_it_is_to_look_at_is_not_lost_to_one_that_runs() {
+    check_beside(
+        1,
+        async |_| (),
+        expect![[r#"
+        compacting Automatic from 50 tokens
+        compacted 2 messages to 23 tokens
+        compacting Manual from 23 tokens
+        compacted 3 messages to 19 tokens
+        Done Ok(true)
+    "#]],
+    );
+    // That one left nothing to summarize.
+    check_beside(
+        3,
+        async |_| (),
+        expect![[r#"
+        compacting Automatic from 50 tokens
+        compacted 2 messages to 23 tokens
+        notice there is too little to summarize: the newest 3 messages stay
+        Done Ok(false)
+    "#]],
+    );
+    check_beside(
+        1,
+        async |session| {
+            // Whoever asks has asked by then.
+            session.state().await.unwrap();
+            session.cancel().await;
+        },
+        expect![[r#"
+            compacting Automatic from 50 tokens
+            compaction failed: interrupted
+            notice cancelled before the conversation was summarized
+            Cancelled Ok(false)
+        "#]],
+    );
+}
+
 #[test]
 fn a_cancel_stops_a_compaction_by_hand() {
     virtually(async {

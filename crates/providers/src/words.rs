@@ -133,7 +133,7 @@ fn in_words(status: Option<u16>, message: &str) -> Option<ProviderErrorKind> {
     }
     let message = message.to_ascii_lowercase();
     let is_said = |words: &&str| words.split('*').all(|part| message.contains(part));
-    let told = IN_WORDS.iter().find(|(_, all)| all.iter().any(|words| is_said(words)));
+    let told = IN_WORDS.iter().find(|(_, all)| all.iter().any(&is_said));
     told.map(|(kind, _)| *kind)
 }
 

@@ -55,8 +55,19 @@ pub(crate) async fn execute(
     execution: Box<Execution>,
     wanted: impl Future<Output = ()>,
 ) -> Executed {
-    let Execution { tools, name, mut context, input, timeout_millis, .. } = *execution;
-    let Execution { chars_max, spill, hooks, accesses, secrets, images: door, .. } = *execution;
+    let Execution {
+        tools,
+        name,
+        mut context,
+        input,
+        chars_max,
+        timeout_millis,
+        spill,
+        secrets,
+        images: door,
+        hooks,
+        accesses,
+    } = *execution;
     let hooked =
         HookedCall { id: context.call, tool: name.clone(), input: input.clone(), accesses };
     // A call whose time is up is cancelled as well, and hooks are told of that one.

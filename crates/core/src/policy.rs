@@ -157,7 +157,8 @@ pub struct Policy {
     pub mode: Mode,
     /// All rules, from every source; order does not matter, deny wins.
     pub rules: Vec<Rule>,
-    /// Whether anybody can answer a prompt. Without, ask means deny.
+    /// Whether anybody can answer a prompt. Without, ask means deny. With it a call waits for an
+    /// approver, or for whoever decides through its session, watched or not.
     pub interactive: bool,
     /// The workspace's absolute path, to which relative rule arguments are anchored.
     pub workspace: String,

@@ -26,10 +26,11 @@ pub struct Parts {
     /// How far tools reach, whoever lets a call run.
     pub reach: Arc<Reach>,
     /// Answer permission requests, when `settings.policy.interactive`: all are asked at once, and the
-    /// first decision wins, that of [`crate::Session::decide`] included.
+    /// first decision wins, that of [`crate::Session::decide`] included. When the last of them gives none,
+    /// the call is denied; where there are none, it waits for `decide`.
     pub approvers: Vec<Arc<dyn Approver>>,
     /// Milliseconds after which a request that nobody decided is denied; 0 for never, as when nothing
-    /// is said.
+    /// is said: for sessions that may be left alone with a question.
     pub permission_expiry_millis: u64,
     /// Told of moments of the session, and heard about them.
     pub hooks: Option<Arc<dyn Hooks>>,

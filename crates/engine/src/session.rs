@@ -246,7 +246,10 @@ impl Session {
         self.ask(|done| Command::CancelBackground { call, done }).await
     }
 
-    /// Answers a permission request; the first answer wins. `by` is written into the journal.
+    /// Answers a permission request; the first answer wins. `by` is written into the journal. A request
+    /// waits, whether or not anybody watches, until it is decided here, by an approver or by
+    /// [`Parts::permission_expiry_millis`], or its call is cancelled; those that are open stand in the
+    /// view's `permissions`.
     ///
     /// # Errors
     /// When the request is not open any more, the decision cannot be used (an edited input that does

@@ -36,9 +36,9 @@ impl Driver {
         };
         let moment = HookMoment::PermissionRequest { call, reason: open.reason.clone() };
         let answer: BoxFuture<Answer> = match self.parts.approvers.as_slice() {
-            [] if self.log.has_readers() => Box::pin(std::future::pending()),
-            // Nobody is there who could see the request, let alone answer it.
-            [] => Box::pin(std::future::ready((None, "nobody".into()))),
+            // Whether anybody can answer is the policy's to say. They may look at any time, and need not
+            // watch until then.
+            [] => Box::pin(std::future::pending()),
             approvers => Box::pin(first_answer(approvers.to_vec(), open, self.reading())),
         };
         let expiry = self.expiry();

@@ -100,11 +100,6 @@ impl Backlog {
         self.forget_seen();
     }
 
-    /// Whether there is anybody, however far behind.
-    pub(super) fn has_readers(&self) -> bool {
-        !self.readers.is_empty()
-    }
-
     /// Adds an event at the end.
     pub(super) fn push(&mut self, envelope: Envelope) {
         // Who waits for a new snapshot finds this event in it.

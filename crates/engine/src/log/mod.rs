@@ -101,11 +101,6 @@ impl EventLog {
         look(inner.view.turn.as_ref().map_or("", |turn| &turn.draft))
     }
 
-    /// Whether anybody watches.
-    pub(crate) fn has_readers(&self) -> bool {
-        self.lock().backlog.has_readers()
-    }
-
     /// Says why the session ends by itself.
     pub(crate) fn break_off(&self, why: String) {
         self.lock().broke = Some(why);

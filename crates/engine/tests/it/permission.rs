@@ -10,7 +10,7 @@ use heeler_core::{
 };
 use heeler_engine::{DecideError, Parts};
 
-use crate::common::{Case, Stage, check, counting, echo, stage_with, virtually};
+use crate::common::{Case, Stage, check, counting, echo, settled, stage_with, virtually};
 
 const TWO_CALLS: &str = r#"
     [[reply]]
@@ -316,6 +316,25 @@ async fn asked(count: &Arc<AtomicUsize>) -> (Stage, heeler_engine::Turn) {
     stage.watcher.until(is_request).await;
     stage.watcher.until(is_request).await;
     (stage, turn)
+}
+
+#[test]
+fn a_question_that_nobody_watches_waits_for_whoever_looks() {
+    virtually(async {
+        let count = Arc::default();
+        let Stage { session, watcher, .. } =
+            stage_with(ONE_CALL, [counting(&count).writes("/space/a")], ask).await;
+        drop(watcher);
+        let turn = session.turn(Input::text("hi"));
+        settled().await;
+        let (view, _) = session.subscribe();
+        assert_eq!(view.permissions.len(), 1);
+        settled().await;
+        session.decide(view.permissions[0].id, Decision::Once, "late").await.unwrap();
+        assert_eq!(turn.await, TurnOutcome::Done);
+        assert_eq!(count.load(Ordering::SeqCst), 1);
+        session.close().await;
+    });
 }
 
 #[test]

@@ -8,7 +8,7 @@ use futures::{FutureExt, StreamExt as _};
 use heeler_core::{
     Approver, BoxFuture, CallPlan, CancellationToken, Decision, EffectId, HookAnswered, HookEvent,
     HookMoment, HookOutcome, HookVerdict, HookedCall, OpenPermission, Outcome, PermissionDecided,
-    PermissionId, PermissionReason, RawJson, Record,
+    PermissionId, PermissionReason, RawJson, Record, panic_text,
 };
 use heeler_secrets::MARKER;
 use heeler_turn::state;
@@ -19,6 +19,8 @@ use crate::{Toolset, pipeline};
 
 /// How often one approver may answer a request with a decision that cannot be used.
 const OBJECTIONS_MAX: u32 = 3;
+/// What the model is told of a request that nobody decided.
+const UNANSWERED: &str = "nobody answered the permission request";
 
 impl Driver {
     /// Asks the approvers, if there are any; a decision by id makes this effect disappear.
@@ -48,12 +50,12 @@ impl Driver {
             {
                 return Outcome { effect: id, records: vec![record] };
             }
-            let (decision, by) = tokio::select! {
+            let answer = tokio::select! {
                 biased;
                 answer = answer => answer,
                 expired = expiry => expired,
             };
-            Outcome { effect: id, records: vec![decided(request, decision, by)] }
+            Outcome { effect: id, records: vec![decided(request, answer)] }
         });
     }
 
@@ -67,7 +69,7 @@ impl Driver {
             }
             clock.sleep_until(clock.now().plus(millis)).await;
             let reason = Some("the permission request expired before anybody answered it".into());
-            (Some(Decision::Deny { reason }), "expiry".into())
+            (Ok(Decision::Deny { reason }), "expiry".into())
         }
     }
 
@@ -122,8 +124,8 @@ fn has_marker(input: &RawJson) -> bool {
     input.value().to_string().contains(MARKER)
 }
 
-/// A decision, if there is one, and who made it.
-type Answer = (Option<Decision>, String);
+/// A decision, and who made it; or why there is none, for the model, and of whom.
+type Answer = (Result<Decision, String>, String);
 
 /// The first decision of several; when none gives one, the last of them counts as having denied.
 async fn first_answer(
@@ -135,9 +137,9 @@ async fn first_answer(
         .into_iter()
         .map(|approver| answer_of(approver, open.clone(), reading.clone()))
         .collect();
-    let mut last = (None, "nobody".to_owned());
+    let mut last = (Err(UNANSWERED.to_owned()), "nobody".to_owned());
     while let Some(answer) = asked.next().await {
-        if answer.0.is_some() {
+        if answer.0.is_ok() {
             return answer;
         }
         last = answer;
@@ -154,21 +156,32 @@ async fn answer_of(
     let name = approver.name().to_owned();
     for _ in 0..=OBJECTIONS_MAX {
         let decide = async { approver.decide(open.clone()).await };
-        let Some(decision) = AssertUnwindSafe(decide).catch_unwind().await.unwrap_or(None) else {
-            break;
+        let decision = match AssertUnwindSafe(decide).catch_unwind().await {
+            Ok(Some(decision)) => decision,
+            Ok(None) => break,
+            Err(panic) => {
+                // What it said is no model's to read.
+                let panic = panic_text(panic.as_ref());
+                tracing::error!(approver = name, panic, "an approver panicked");
+                let why = format!("{UNANSWERED}, since the approver `{name}` crashed");
+                return (Err(why), name);
+            }
         };
         match reading.decision(&open, decision) {
-            Ok(decision) => return (Some(decision), name),
+            Ok(decision) => return (Ok(decision), name),
             Err(objection) => open.objection = Some(objection),
         }
     }
-    (None, name)
+    (Err(UNANSWERED.to_owned()), name)
 }
 
-pub(super) fn decided(id: PermissionId, decision: Option<Decision>, by: String) -> Record {
-    let decision = decision.unwrap_or(Decision::Deny {
-        reason: Some("nobody answered the permission request".into()),
-    });
+/// A request that its effect crashed over.
+pub(super) fn undecided(id: PermissionId) -> Record {
+    decided(id, (Err(UNANSWERED.to_owned()), "nobody".to_owned()))
+}
+
+fn decided(id: PermissionId, (answer, by): Answer) -> Record {
+    let decision = answer.unwrap_or_else(|why| Decision::Deny { reason: Some(why) });
     Record::PermissionDecided(Box::new(PermissionDecided { id, decision, by }))
 }
 

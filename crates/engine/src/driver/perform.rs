@@ -17,7 +17,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::{AbortHandle, Id};
 
 use super::Driver;
-use super::ask::decided;
+use super::ask::undecided;
 use super::held::show_progress;
 use super::look::Planned;
 use super::running::Task;
@@ -430,7 +430,7 @@ pub(super) fn panicked(effect: EffectId, text: &str) -> Outcome {
             let output = Box::new(ToolOutput::error(format!("the call crashed: {text}")));
             vec![Record::CallFinished { call, output, millis: 0, inner_calls: 0 }]
         }
-        EffectId::Ask(request) => vec![decided(request, None, "nobody".into())],
+        EffectId::Ask(request) => vec![undecided(request)],
         EffectId::Compact(_) => {
             vec![Record::CompactionFailed(Box::new(CompactionFailed::because(text)))]
         }

@@ -253,13 +253,13 @@ fn an_approver_that_panics_denies() {
         expect![[r#"
             asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
             asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /space/a")
-            decided 1.1.0 by panicking: Deny { reason: Some("nobody answered the permission request") }
-            failed 1.1.0 [0] count 0 ms: The user denied this call: nobody answered the permission request
-            decided 1.1.1 by panicking: Deny { reason: Some("nobody answered the permission request") }
-            failed 1.1.1 [1] count 0 ms: The user denied this call: nobody answered the permission request
+            decided 1.1.0 by panicking: Deny { reason: Some("nobody answered the permission request, since the approver `panicking` crashed") }
+            failed 1.1.0 [0] count 0 ms: The user denied this call: nobody answered the permission request, since the ap…
+            decided 1.1.1 by panicking: Deny { reason: Some("nobody answered the permission request, since the approver `panicking` crashed") }
+            failed 1.1.1 [1] count 0 ms: The user denied this call: nobody answered the permission request, since the ap…
             end of turn 1: Done "done"
-            result error: The user denied this call: nobody answered the permission request
-            result error: The user denied this call: nobody answered the permission request
+            result error: The user denied this call: nobody answered the permission request, since the approver `panicking` crashed
+            result error: The user denied this call: nobody answered the permission request, since the approver `panicking` crashed
         "#]],
     );
 }

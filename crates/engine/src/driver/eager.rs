@@ -81,18 +81,20 @@ impl Driver {
     /// Begins one call, if everything is in favour and no hook wants a word in it.
     fn begin_eagerly(&mut self, id: CallId, said: ToolUse) -> Option<EagerCall> {
         let tool = Arc::clone(self.tools.get(&said.name)?);
-        let may_begin = tool.metadata().read_only && !self.is_hooked(&said.name);
-        if said.invalid.is_some() || !may_begin {
+        let is_read_only = pipeline::said_or(false, || tool.metadata().read_only);
+        if said.invalid.is_some() || !is_read_only || self.is_hooked(&said.name) {
             return None;
         }
         let plan = self.plan(&said.name, &said.input);
         let CallPlan::Ready { facts, input, .. } = &plan else { return None };
         let (facts, input) = (facts.clone(), input.as_ref().unwrap_or(&said.input).clone());
-        if pipeline::facts_change(&self.tools, &tool, &input) {
-            return None;
-        }
-        // How many calls those within it would find room for is known once the answer is whole.
-        if self.state.settings.limits.calls != 0 && !tool.inner_calls(&input).is_empty() {
+        let has_limit = self.state.settings.limits.calls != 0;
+        let must_wait = || {
+            pipeline::facts_change(&self.tools, &tool, &input)
+                // How many calls those within it would find room for is known once the answer is whole.
+                || has_limit && !tool.inner_calls(&input).is_empty()
+        };
+        if pipeline::said_or(true, must_wait) {
             return None;
         }
         if !only_looks(&facts) || !self.state.would_run(id.index, &said.name, &input, &facts) {

@@ -10,7 +10,7 @@ use heeler_core::{
     CompactionFailed, CompactionStarted, Durability, Effect, EffectId, EffectKind, EpochCause,
     EpochStarted, IfCut, ImageSink, InnerCalls, InputOrigin, InterruptCause, Media, MediaScope,
     ModelStarted, Outcome, Permission, PermissionAsked, Progress, RESULT_CHARS_MAX, RawJson,
-    Record, StoreError, Timestamp, ToolContext, ToolOutput, WakeCause, panic_text,
+    Record, StoreError, Timestamp, Tool, ToolContext, ToolOutput, WakeCause, panic_text,
 };
 use sha2::{Digest, Sha256};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -303,7 +303,8 @@ impl Driver {
     /// What plays the calls within a call, if there are any.
     fn inner_calls(&mut self, around: &Execution) -> InnerCalls {
         let tool = around.tools.get(&around.name);
-        if tool.is_none_or(|tool| tool.inner_calls(&around.input).is_empty()) {
+        let has_none = |tool: &Arc<dyn Tool>| tool.inner_calls(&around.input).is_empty();
+        if tool.is_none_or(|tool| pipeline::said_or(true, || has_none(tool))) {
             return InnerCalls::nowhere();
         }
         let asker = self.asker();

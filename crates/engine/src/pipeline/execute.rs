@@ -10,7 +10,7 @@ use heeler_core::{
 };
 use heeler_secrets::Secrets;
 
-use super::{admit, bound, redact, structured};
+use super::{admit, bound, redact, said_or, structured};
 use crate::Toolset;
 use crate::bugs::{Bug, is_on};
 use crate::hooks::Asker;
@@ -135,7 +135,7 @@ struct Begun {
 impl Begun {
     fn of(tool: &Arc<dyn Tool>, context: ToolContext, input: RawJson, timeout_millis: u64) -> Self {
         let (cancel, clock) = (context.cancel.clone(), Arc::clone(&context.clock));
-        let timeout_millis = match tool.metadata().timeout_millis {
+        let timeout_millis = match said_or(0, || tool.metadata().timeout_millis) {
             _ if is_on(Bug::EndlessCall) => 0,
             0 => timeout_millis,
             own => own,

@@ -14,7 +14,7 @@ use heeler_core::{
 use heeler_turn::verdict::judge;
 use heeler_turn::words;
 
-use super::{Execution, execute, plan};
+use super::{Execution, execute, plan, said_or};
 use crate::Toolset;
 
 /// How many calls within calls one round may still begin, whichever of its calls they are in.
@@ -81,10 +81,10 @@ impl Inner {
         };
         let input = changed.unwrap_or(input);
         let tool = tools.get(&name);
-        if tool.is_some_and(|tool| !tool.inner_calls(&input).is_empty()) {
+        if tool.is_some_and(|tool| said_or(true, || !tool.inner_calls(&input).is_empty())) {
             return Err(format!("{name} within a call is not run; name the calls themselves"));
         }
-        if !tool.is_some_and(|tool| tool.metadata().read_only) {
+        if !tool.is_some_and(|tool| said_or(false, || tool.metadata().read_only)) {
             return Err(format!(
                 "{name} does more than look, so it was not run; call it by itself"
             ));
@@ -129,8 +129,10 @@ pub(super) fn with_inner(
 ) -> Facts {
     let mut facts = facts;
     for call in calls {
+        // One that panics is not run: its call within this one is answered with that.
         let looks = |tool: &Arc<dyn Tool>| {
-            tool.metadata().read_only && tool.inner_calls(&call.input).is_empty()
+            let looks = || tool.metadata().read_only && tool.inner_calls(&call.input).is_empty();
+            said_or(false, looks)
         };
         if tools.get(&call.name).is_some_and(looks)
             && let CallPlan::Ready { facts: used, .. } =

@@ -60,8 +60,7 @@ pub(crate) fn facts_now(
     input: &RawJson,
 ) -> Option<Facts> {
     let tool = tools.get(name)?;
-    let may_change = AssertUnwindSafe(|| facts_change(tools, tool, input));
-    if !catch_unwind(may_change).unwrap_or(true) {
+    if !said_or(true, || facts_change(tools, tool, input)) {
         return None;
     }
     let crashed = |panic: String| {
@@ -69,6 +68,11 @@ pub(crate) fn facts_now(
         Facts { accesses: vec![Access::Opaque(what)], ..Facts::default() }
     };
     Some(describe(tools, workspace, tool, input).unwrap_or_else(crashed))
+}
+
+/// What a tool says of its calls, or `other` where it panics: planning a call of it tells of that.
+pub(crate) fn said_or<T>(other: T, say: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(say)).unwrap_or(other)
 }
 
 /// Whether what a call touches may be something else a moment later: by itself, or by a call that it plays.

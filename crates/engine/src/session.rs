@@ -14,7 +14,7 @@ use heeler_turn::state::BackgroundWork;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::driver::{Command, Driver, Watched};
-use crate::log::{Cursor, EventLog};
+use crate::log::{CLOSED, Cursor, EventLog};
 use crate::{Parts, Toolset};
 
 /// The most commands that wait for the session's task; senders wait beyond it.
@@ -71,7 +71,7 @@ impl OpenError {
     }
 }
 
-/// The session's task is gone: its journal could not be written, or the runtime is shutting down.
+/// The session's task is gone: it was closed, or ended by itself; [`Session::broke_off`] says why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the session is closed")]
 pub struct SessionError;
@@ -91,8 +91,8 @@ pub enum DecideError {
 }
 
 impl Session {
-    /// Makes a new session that works in `workspace`, an absolute path. It needs a tokio runtime, in
-    /// which its task runs.
+    /// Makes a new session that works in `workspace`, an absolute path. It needs a tokio runtime with time
+    /// (`enable_all`, or `enable_time`), in which its task runs.
     ///
     /// # Errors
     /// When the path is not absolute, or the store refuses.
@@ -381,8 +381,8 @@ impl Session {
         self.commands.closed().await;
     }
 
-    /// Why the session ended by itself, once it has: its journal could not be written. In a turn that is
-    /// its outcome, too.
+    /// Why the session ended by itself, once it has: its journal could not be written, something that was
+    /// handed to it crashed, or its runtime was shut down.
     #[must_use]
     pub fn broke_off(&self) -> Option<String> {
         self.log.broke()
@@ -439,9 +439,7 @@ impl Future for Turn {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<TurnOutcome> {
         Pin::new(&mut self.end).poll(context).map(|end| {
-            let closed = |_| TurnOutcome::Failed {
-                message: "the session was closed before the turn ended".into(),
-            };
+            let closed = |_| TurnOutcome::Failed { message: CLOSED.into() };
             let TurnEnd { outcome, number } = end.unwrap_or_else(|gone| closed(gone).into());
             self.number = number;
             outcome

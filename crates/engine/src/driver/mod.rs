@@ -11,6 +11,7 @@ mod checkpoint;
 mod clean_up;
 mod commands;
 mod eager;
+mod ending;
 mod fallback;
 mod held;
 mod hooks;
@@ -28,13 +29,14 @@ mod wrong;
 
 use std::collections::VecDeque;
 use std::future::ready;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures::FutureExt as _;
 use futures::future::OptionFuture;
 use heeler_core::{
-    AgentPath, BoxFuture, CallId, Durability, Effect, EffectId, EffectKind, Envelope, Event,
-    FinalAnswer, Input, InterruptCause, Lease, Outcome, Permission, Record, Seq, StoreError,
-    StoreErrorKind, Timestamp, TurnOutcome, panic_text,
+    AgentPath, BoxFuture, CallId, Durability, Effect, EffectId, EffectKind, Envelope, Event, Input,
+    InterruptCause, Lease, Outcome, Permission, Record, Seq, StoreError, Timestamp, panic_text,
 };
 use heeler_turn::State;
 use tokio::sync::{mpsc, oneshot};
@@ -162,12 +164,12 @@ impl Driver {
         Arc::clone(&self.log)
     }
 
-    /// Runs until the session is closed or its journal cannot be written.
-    pub(crate) async fn run(mut self: Box<Self>) {
-        let result = self.run_until_closed().await;
-        match result {
-            Ok(()) => Box::pin(self.tell_hooks_of_the_end()).await,
-            Err(error) => self.break_off(&error),
+    /// Runs until the session is closed, its journal cannot be written, or something crashes.
+    async fn run_to_the_end(mut self: Box<Self>) {
+        match AssertUnwindSafe(self.run_until_closed()).catch_unwind().await {
+            Ok(Ok(())) => Box::pin(self.tell_hooks_of_the_end()).await,
+            Ok(Err(error)) => self.break_off_unwritten(&error),
+            Err(panic) => self.break_off_crashed(panic_text(panic.as_ref())),
         }
         self.stream = None;
         self.eager = EagerCalls::default();
@@ -435,38 +437,5 @@ impl Driver {
             self.show(Event::Notice { text });
         }
         Ok(())
-    }
-
-    /// The journal cannot be written: nothing more may happen. Watchers and waiters are told; the
-    /// journal stands where it stood, and the next process goes on from there.
-    fn break_off(&mut self, error: &StoreError) {
-        self.stream = None;
-        for (_, task) in self.running.iter() {
-            task.cancel.cancel();
-        }
-        // A journal that is gone cannot be continued, and one that somebody else changed may have lost
-        // anything; either error says what to do instead.
-        let next = match error.kind() {
-            StoreErrorKind::NotFound | StoreErrorKind::Conflict => "",
-            _ => ". Nothing that was written is lost; fix the cause and continue the session",
-        };
-        // A turn whose very beginning could not be written ends like any other.
-        let running = self.unwritten.turn().or(self.running_turn());
-        let running = running.or(self.waiting.first().map(|waiting| waiting.turn));
-        let what = if running.is_some() { "turn stopped" } else { "session ended" };
-        let message = format!(
-            "the session's journal could not be written, so the {what} here: {error}{next}"
-        );
-        self.log.break_off(message.clone());
-        let outcome = TurnOutcome::Failed { message };
-        if let Some(turn) = running {
-            let answer = FinalAnswer::default();
-            self.show(Event::TurnFinished { turn, outcome: outcome.clone(), answer });
-        }
-        self.tell_outcome(u32::MAX, &outcome);
-        self.queue.extend(self.prompts.give_up());
-        for queued in self.queue.drain(..) {
-            let _ = queued.done.send(outcome.clone().into());
-        }
     }
 }

@@ -14,12 +14,18 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use heeler_core::{Envelope, View};
+use heeler_core::{AgentPath, Envelope, Event, FinalAnswer, TurnOutcome, View};
 
 use crate::sync::{Mutex, MutexGuard, Order, PoisonError, is_reversed};
 use backlog::{Backlog, Read};
 
 pub(crate) use backlog::Bounds;
+
+/// How a turn ends whose session is gone before it.
+pub(crate) const CLOSED: &str = "the session was closed before the turn ended";
+/// Why a session ended that said nothing.
+const GONE: &str = "the session's task ended before the session was closed: its runtime was shut down, or it \
+                    crashed";
 
 /// What a reader sees next.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,6 +125,28 @@ impl EventLog {
             std::mem::take(&mut inner.waiting)
         };
         wake(waiting);
+    }
+
+    /// No event follows, since what told them is gone without a word; nothing when it was closed before.
+    pub(crate) fn close_abruptly(&self) {
+        let (is_closed, turn) = {
+            let mut inner = self.lock();
+            if !inner.closed {
+                inner.broke.get_or_insert_with(|| GONE.to_owned());
+            }
+            (inner.closed, inner.view.turn.as_ref().map(|turn| turn.turn))
+        };
+        if is_closed {
+            return;
+        }
+        // As whoever waits for the turn is told.
+        let outcome = TurnOutcome::Failed { message: CLOSED.to_owned() };
+        self.publish(turn.map(|turn| Envelope {
+            seq: None,
+            agent: AgentPath::default(),
+            event: Event::TurnFinished { turn, outcome, answer: FinalAnswer::default() },
+        }));
+        self.close();
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

@@ -16,6 +16,7 @@ mod common;
 mod compaction;
 mod contract;
 mod crash;
+mod crashed;
 mod damaged;
 mod durability;
 mod eager;

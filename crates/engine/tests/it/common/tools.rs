@@ -18,6 +18,7 @@ pub(crate) struct TestTool {
     facts: Facts,
     facts_now: Option<Box<dyn Fn() -> Facts + Send + Sync>>,
     facts_panic: bool,
+    metadata_panics: bool,
     facts_asked: Arc<AtomicUsize>,
     run: Box<dyn Fn(ToolContext, RawJson) -> BoxFuture<Given> + Send + Sync>,
     check: Option<Look>,
@@ -45,6 +46,7 @@ where
         facts: Facts::default(),
         facts_now: None,
         facts_panic: false,
+        metadata_panics: false,
         facts_asked: Arc::default(),
         run: Box::new(move |context, input| Box::pin(run(context, input))),
         check: None,
@@ -156,6 +158,11 @@ impl TestTool {
         self
     }
 
+    pub(crate) fn panics_in_metadata(mut self) -> Self {
+        self.metadata_panics = true;
+        self
+    }
+
     pub(crate) fn panics_in_facts(mut self) -> Self {
         self.facts_panic = true;
         self
@@ -168,6 +175,7 @@ impl Tool for TestTool {
     }
 
     fn metadata(&self) -> Metadata {
+        assert!(!self.metadata_panics, "no metadata today");
         self.metadata
     }
 

@@ -64,6 +64,9 @@ use crate::pipeline::Room;
 use crate::session::TurnEnd;
 use crate::{Parts, Toolset};
 
+/// How many steps of answers that are always there are taken in before others have their turn.
+const STEPS_IN_A_ROW: u32 = 256;
+
 /// Owns a session.
 pub(crate) struct Driver {
     parts: Parts,
@@ -84,6 +87,8 @@ pub(crate) struct Driver {
     done_at_once: VecDeque<Outcome>,
     /// The answer that is being streamed.
     stream: Option<ModelStream>,
+    /// How many steps of answers were taken in.
+    steps: u32,
     /// Calls of the running batch that were started while it was streamed.
     eager: EagerCalls,
     /// What the calls within the calls of a round share: the round, its turn and limit before it.
@@ -218,6 +223,11 @@ impl Driver {
                 }
                 Woken::Stream(step) => {
                     self.take_step(step).await?;
+                    self.steps = self.steps.wrapping_add(1);
+                    // What never waits would keep others from a thread that they share, and be deaf itself.
+                    if self.steps.is_multiple_of(STEPS_IN_A_ROW) {
+                        tokio::task::yield_now().await;
+                    }
                     true
                 }
                 Woken::Heard(answer) => {

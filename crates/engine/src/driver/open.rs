@@ -88,6 +88,7 @@ impl Driver {
             running: Running::default(),
             done_at_once: std::collections::VecDeque::new(),
             stream: None,
+            steps: 0,
             eager: EagerCalls::default(),
             inner_room: None,
             just_planned: Vec::new(),

@@ -93,15 +93,18 @@ pub fn timeout(limit: Duration) -> impl Layer {
 }
 
 /// Cuts the text of results to so many bytes: head and tail, with a mark between them that says how
-/// much is missing. No character is cut in two.
+/// much is missing. No character is cut in two. Of a tool that declares what it gives
+/// ([`Binding::with_output_schema`], said before this) the whole stays beside the text, as
+/// [`ToolOutput::structured`].
 #[must_use]
 pub fn result_limit(bytes_max: usize) -> impl Layer {
-    layer(move |inner, _| {
+    layer(move |inner, binding| {
+        let declares = binding.output.is_some();
         function(move |context, input| {
             let call = inner(context, input);
             async move {
                 let mut output = call.await?;
-                shorten(&mut output, bytes_max);
+                shorten(&mut output, bytes_max, declares);
                 Ok(output)
             }
         })
@@ -264,12 +267,17 @@ fn text_bytes(output: &ToolOutput) -> usize {
     output.content.iter().filter_map(Block::as_text).map(str::len).sum()
 }
 
-fn shorten(output: &mut ToolOutput, bytes_max: usize) {
+/// Cuts the text; what `declares` a schema is JSON, and held to it later, when no text is whole any more.
+fn shorten(output: &mut ToolOutput, bytes_max: usize, declares: bool) {
     let bytes = text_bytes(output);
     if bytes <= bytes_max {
         return;
     }
+    output.settle_cut();
     let whole = output.text_content();
+    if declares && output.structured.is_none() && !output.is_error && !output.is_background {
+        output.structured = RawJson::parse(whole.trim()).ok();
+    }
     let head = whole.floor_char_boundary(bytes_max / 4 * 3);
     let tail = whole.ceil_char_boundary(bytes - (bytes_max - bytes_max / 4 * 3));
     let (begins, ends) = (&whole[..head], &whole[tail..]);

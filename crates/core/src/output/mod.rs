@@ -163,6 +163,19 @@ impl ToolOutput {
         self
     }
 
+    /// Settles what its state becomes now that its text is cut, as each change says itself: whoever cuts a
+    /// text that a tool gave calls this, or the state says of the model that it was shown all.
+    pub fn settle_cut(&mut self) {
+        self.state.retain_mut(|change| match std::mem::take(&mut change.if_cut) {
+            IfCut::Gone => false,
+            IfCut::Becomes(value) => {
+                change.value = value;
+                true
+            }
+            IfCut::Holds => true,
+        });
+    }
+
     /// All text of `content`, concatenated.
     #[must_use]
     pub fn text_content(&self) -> String {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use heeler_core::{Block, CallId, IfCut, SessionId, Spill, ToolOutput, truncate_chars};
+use heeler_core::{Block, CallId, SessionId, Spill, ToolOutput, truncate_chars};
 
 /// The most changes of the session's state in one result.
 const STATE_CHANGES_MAX: usize = 256;
@@ -62,14 +62,7 @@ fn bound_parts(
         return;
     }
     // Without a cut this stays open: what is shown as it is here may be cut as a part of another result.
-    output.state.retain_mut(|change| match std::mem::take(&mut change.if_cut) {
-        IfCut::Gone => false,
-        IfCut::Becomes(value) => {
-            change.value = value;
-            true
-        }
-        IfCut::Holds => true,
-    });
+    output.settle_cut();
     let whole = output.text_content();
     let path = spill.and_then(|spill| spill.write(session, call, &whole).ok());
     let place = match &path {

@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
-use heeler_core::{ToolContext, ToolError};
+use heeler_core::{ToolContext, ToolError, ToolOutput};
 use heeler_secrets::Secrets;
 use heeler_testkit::VirtualClock;
 use heeler_toolkit::layers::{
     Confirmation, confirmation, logging, panic_recovery, redaction, result_limit, timeout,
 };
 use heeler_toolkit::testing::{Called, TestCall};
-use heeler_toolkit::{Binding, Layer, Object, raw_tool};
+use heeler_toolkit::{Binding, Layer, Object, Run, Schema, Toolset, raw_tool};
 
 async fn through(layer: &dyn Layer, binding: Binding, input: &str) -> Called {
     let mut call = TestCall::new(input);
@@ -139,6 +139,39 @@ async fn a_long_result_keeps_its_head_and_its_tail_and_whole_characters() {
         Err::<String, String>("x".repeat(50))
     });
     assert_eq!(through(&result_limit(4), failing, "{}").await.text().len(), 50);
+}
+
+/// What a tool that declares numbers gives within so many bytes.
+async fn limited(text: &'static str, bytes_max: usize) -> ToolOutput {
+    let numbers = raw_tool("numbers", "", Object::new(), move |_, _| async move { text })
+        .with_output_schema(Object::new().required("n", Schema::integer("")))
+        .wrap(&result_limit(bytes_max));
+    Toolset::new([numbers]).unwrap().execute("numbers", "{}", Run::default()).await
+}
+
+#[tokio::test]
+async fn what_a_tool_declares_is_held_to_that_before_it_is_cut() {
+    let output = limited(r#" {"n": 1, "more": "and more"}"#, 8).await;
+    assert_eq!(output.structured.as_ref().map(|json| json.value()["n"].clone()), Some(1.into()));
+    assert!(!output.is_error && output.text_content().len() < 60, "{:?}", output.content);
+    assert!(limited(r#"{"n": "one", "more": "and more"}"#, 8).await.is_error);
+    assert!(limited("no JSON at all, but much of it", 8).await.is_error);
+}
+
+#[tokio::test]
+async fn what_is_cut_does_not_count_as_shown() {
+    let shows = raw_tool("shows", "", Object::new(), |_, _| async {
+        ToolOutput::text("0123456789")
+            .with_state("made", &1)
+            .with_shown("shown", &2, None::<&u8>)
+            .with_shown("part", &3, Some(&4))
+    });
+    for (bytes_max, expected) in [(10, "made=1 shown=2 part=3"), (9, "made=1 part=4")] {
+        let called = through(&result_limit(bytes_max), shows.clone(), "{}").await;
+        let kept = called.result.unwrap().state;
+        let kept: Vec<_> = kept.iter().map(|c| format!("{}={}", c.key, c.value.get())).collect();
+        assert_eq!(kept.join(" "), expected);
+    }
 }
 
 #[tokio::test]

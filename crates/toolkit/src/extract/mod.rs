@@ -3,9 +3,10 @@
 mod nudge;
 
 use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use heeler_core::{Block, Message, ToolError, truncate_chars};
+use heeler_core::{Block, Message, ToolError, panic_text, truncate_chars};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -61,7 +62,7 @@ pub enum ExtractError {
     NeverSubmitted {
         /// The tool's name.
         name: String,
-        /// Why the last value was not accepted, where one was submitted.
+        /// Why the last value was not accepted, where one was submitted or said.
         refusal: Option<String>,
         /// The conversation, and what it cost.
         result: Box<RunResult>,
@@ -80,11 +81,6 @@ impl ExtractError {
             Self::Run(error) => Some(&error.result),
             Self::NoDescription | Self::Schema(_) | Self::Tools(_) => None,
         }
-    }
-
-    fn never_submitted(name: String, result: Box<RunResult>) -> Self {
-        let refusal = last_refusal(&name, &result);
-        Self::NeverSubmitted { name, refusal, result }
     }
 }
 
@@ -217,7 +213,8 @@ where
         return Err(ExtractError::NoDescription);
     }
     let schema = InputSchema::of_input::<T>()?.0.compile()?;
-    let submitted = Arc::new(Submitted { value: Mutex::default(), schema, validate });
+    let (value, refusal) = (Mutex::default(), Mutex::default());
+    let submitted = Arc::new(Submitted { value, refusal, schema, validate });
     let slot = Arc::clone(&submitted);
     let submit = tool(&name, description, move |_, value: T| {
         std::future::ready(slot.take(value).map(|()| "submitted").map_err(ToolError::ForModel))
@@ -237,10 +234,8 @@ where
     match (value, outcome) {
         (Some(value), Ok(result)) => Ok(Extracted { value, result }),
         (Some(value), Err(error)) => Ok(Extracted { value, result: *error.result }),
-        (None, Ok(result)) => Err(ExtractError::never_submitted(name, Box::new(result))),
-        (None, Err(error)) if error.is_rounds_limit() => {
-            Err(ExtractError::never_submitted(name, error.result))
-        }
+        (None, Ok(result)) => Err(submitted.never(name, Box::new(result))),
+        (None, Err(error)) if error.is_rounds_limit() => Err(submitted.never(name, error.result)),
         (None, Err(error)) => Err(error.into()),
     }
 }
@@ -248,6 +243,8 @@ where
 /// Where the model's value goes.
 struct Submitted<T> {
     value: Mutex<Option<T>>,
+    /// Why the last one was refused that fits the schema.
+    refusal: Mutex<Option<String>>,
     /// What the tool's inputs are held to before they come here; a text is held to it here.
     schema: heeler_schema::Schema,
     validate: Option<Validate<T>>,
@@ -256,10 +253,29 @@ struct Submitted<T> {
 impl<T: DeserializeOwned> Submitted<T> {
     /// Takes a value, unless it is refused.
     fn take(&self, value: T) -> Result<(), String> {
-        self.validate.as_ref().map_or(Ok(()), |validate| validate(&value))?;
+        if let Err(why) = self.validated(&value) {
+            *locked(&self.refusal) = Some(why.clone());
+            return Err(why);
+        }
         // The first one counts: a batch may hold several.
         self.value().get_or_insert(value);
         Ok(())
+    }
+
+    /// What the caller's own check says of it.
+    fn validated(&self, value: &T) -> Result<(), String> {
+        let Some(validate) = &self.validate else { return Ok(()) };
+        // Also of a text that is the value: there no tool's crash would tell of it.
+        let checked = catch_unwind(AssertUnwindSafe(|| validate(value)));
+        checked.unwrap_or_else(|panic| {
+            Err(format!("the check of the value crashed: {}", panic_text(panic.as_ref())))
+        })
+    }
+
+    /// The failure of a run that ended without a value.
+    fn never(&self, name: String, result: Box<RunResult>) -> ExtractError {
+        let refusal = last_refusal(&name, &result).or_else(|| locked(&self.refusal).take());
+        ExtractError::NeverSubmitted { name, refusal, result }
     }
 
     /// Why there is no value, once the model has ended with this text; some write it there.
@@ -281,6 +297,10 @@ impl<T: DeserializeOwned> Submitted<T> {
     }
 
     fn value(&self) -> MutexGuard<'_, Option<T>> {
-        self.value.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.value)
     }
+}
+
+fn locked<V>(held: &Mutex<V>) -> MutexGuard<'_, V> {
+    held.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -101,6 +101,20 @@ async fn without_a_value_the_error_names_the_tool() {
 }
 
 #[tokio::test]
+async fn a_check_that_panics_is_told_wherever_the_value_stands() {
+    let said = || ReplySpec::text(json!({ "cents": 7 }).to_string());
+    for first in [said(), submits(7)] {
+        let (asks, model) = client([first, said(), said(), said()]);
+        let panics = |_: &Sum| -> Result<(), String> { panic!("no check today") };
+        let error = extract(&asks, wanted().validate(panics)).await.unwrap_err();
+        let refused = "was refused: the check of the value crashed: no check today";
+        assert!(error.to_string().ends_with(refused), "{error}");
+        let told = format!("{:?}", model.requests()[1].messages.last().unwrap());
+        assert!(told.contains("the check of the value crashed: no check today"), "{told}");
+    }
+}
+
+#[tokio::test]
 async fn steps_give_their_results_in_order_and_a_panic_is_one() {
     let step = |n: u32| async move {
         tokio::task::yield_now().await;

@@ -122,40 +122,45 @@ pub struct AcceptedAnswer {
 }
 
 /// One step of an answer. Text is provisional until [`ModelEvent::Finished`].
+///
+/// A block's place is the same number in all that is told of it, and another one than that of any other
+/// block of the answer; blocks stand in the reply in the order of their places. It is the index in
+/// [`Reply::blocks`] only where no place is left empty: some providers keep one for reasoning, say, whether or
+/// not there is any.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelEvent {
-    /// More text of the block at this index of the reply.
+    /// More text of a block.
     TextDelta {
-        /// The block's index in the reply.
+        /// The block's place.
         block: u32,
         /// The new text.
         text: String,
     },
     /// More reasoning of a block.
     ThinkingDelta {
-        /// The block's index.
+        /// The block's place.
         block: u32,
         /// The new text.
         text: String,
     },
     /// A call begins.
     ToolUseStarted {
-        /// The block's index.
+        /// The block's place.
         block: u32,
         /// The tool's name.
         name: String,
     },
     /// More of a call's input.
     ToolInputDelta {
-        /// The block's index.
+        /// The block's place.
         block: u32,
         /// The new part of the JSON text.
         text: String,
     },
     /// A block is whole.
     BlockFinished {
-        /// The block's index.
+        /// The block's place.
         block: u32,
         /// The block.
         content: Block,

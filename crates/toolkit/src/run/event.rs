@@ -17,21 +17,21 @@ use super::{RunError, RunResult};
 pub enum RunEvent {
     /// More text of the model's answer.
     TextDelta {
-        /// The block's index in the answer.
+        /// The block's place in the answer; see [`ModelEvent`](heeler_core::ModelEvent).
         block: u32,
         /// The new text.
         text: String,
     },
     /// More of the model's reasoning.
     ThinkingDelta {
-        /// The block's index in the answer.
+        /// The block's place in the answer; see [`ModelEvent`](heeler_core::ModelEvent).
         block: u32,
         /// The new text.
         text: String,
     },
     /// More of a call's input.
     ToolInputDelta {
-        /// The block's index in the answer.
+        /// The block's place in the answer; see [`ModelEvent`](heeler_core::ModelEvent).
         block: u32,
         /// The new part of the JSON text.
         text: String,

@@ -11,6 +11,7 @@
 #[doc(hidden)]
 pub mod bugs;
 mod clock;
+mod debug;
 mod distant;
 mod draft;
 mod driver;
@@ -45,4 +46,6 @@ pub use replay::{ReplayError, ReplayModel, Replayed, replay};
 #[doc(hidden)]
 pub use session::TurnEnd;
 pub use session::{DecideError, OpenError, Session, SessionError, Turn};
-pub use toolset::{DuplicateTool, Toolset};
+#[doc(hidden)]
+pub use toolset::is_tool_name;
+pub use toolset::{DuplicateTool, Toolset, ToolsetError};

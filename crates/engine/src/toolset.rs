@@ -36,17 +36,47 @@ pub(crate) struct Entry {
 #[error("two tools are called `{0}`; give one of them another name")]
 pub struct DuplicateTool(pub String);
 
+/// The most characters of a tool's name that every provider takes.
+const NAME_CHARS_MAX: usize = 64;
+
+/// Why tools are no set.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolsetError {
+    /// Two have one name.
+    #[error(transparent)]
+    Duplicate(#[from] DuplicateTool),
+    /// Providers would refuse every request with a tool of this name.
+    #[error(
+        "no tool can be called `{0}`: a name has 1 to 64 letters of a to z, digits, `_` and `-`; one of a \
+         server is usually called mcp__SERVER__TOOL"
+    )]
+    Name(String),
+}
+
+/// Whether every provider takes a tool of this name.
+#[doc(hidden)]
+#[must_use]
+pub fn is_tool_name(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    !name.is_empty() && name.len() <= NAME_CHARS_MAX && name.chars().all(fits)
+}
+
 impl Toolset {
     /// Puts tools in order.
     ///
     /// # Errors
-    /// When two have one name.
-    pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Result<Self, DuplicateTool> {
+    /// When two have one name, or a name is one that providers refuse: they take letters, digits, `_`
+    /// and `-`, 64 at most.
+    pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Result<Self, ToolsetError> {
         let mut entries: Vec<Arc<Entry>> = Vec::new();
         for tool in tools {
             let entry = Entry::new(tool);
+            if !is_tool_name(entry.name()) {
+                return Err(ToolsetError::Name(entry.name));
+            }
             if entries.iter().any(|other| other.name() == entry.name()) {
-                return Err(DuplicateTool(entry.name));
+                return Err(DuplicateTool(entry.name).into());
             }
             entries.push(Arc::new(entry));
         }

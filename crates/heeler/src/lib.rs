@@ -102,7 +102,7 @@ pub mod engine {
     /// The driver.
     pub use heeler_engine::{
         DecideError, DuplicateTool, Fallback, OpenError, OsEntropy, Parts, Session, SessionError,
-        SystemClock, Toolset, Turn,
+        SystemClock, Toolset, ToolsetError, Turn,
     };
     /// How hidden tools are found.
     pub use heeler_engine::{
@@ -151,7 +151,7 @@ pub mod engine {
     pub use heeler_core::{
         Access, Concern, ConcernKind, Denied, Facts, IfCut, ImageSink, InnerCall, InnerCalls,
         Metadata, Progress, Reach, Resource, ShellCommand, ShellLine, StateChange, StateView,
-        TypedTool,
+        TypedTool, tool_schema,
     };
 
     /// The promise of hooks, and hooks that are commands.

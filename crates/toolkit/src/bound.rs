@@ -8,7 +8,7 @@ use heeler_core::{
     ToolError, ToolOutput,
 };
 
-use crate::{Binding, ToolMetadata};
+use crate::{Binding, ToolMetadata, Toolset};
 
 /// The tool as the engine takes it, for a session of `heeler-engine`.
 ///
@@ -20,11 +20,27 @@ use crate::{Binding, ToolMetadata};
 /// let clock = raw_tool("clock", "Tells the time", Object::new(), |_, _| async { "noon" });
 /// let tools = heeler_engine::Toolset::new([Arc::<dyn Tool>::from(clock)])?;
 /// # assert_eq!(tools.names().next(), Some("clock"));
-/// # Ok::<(), heeler_engine::DuplicateTool>(())
+/// # Ok::<(), heeler_engine::ToolsetError>(())
 /// ```
 impl From<Binding> for Arc<dyn Tool> {
     fn from(binding: Binding) -> Self {
         Arc::new(BoundTool(binding))
+    }
+}
+
+/// The same tools in the same order, for a session of `heeler-engine`.
+///
+/// ```
+/// use heeler_toolkit::{Object, Toolset, raw_tool};
+///
+/// let clock = raw_tool("clock", "Tells the time", Object::new(), |_, _| async { "noon" });
+/// let tools = heeler_engine::Toolset::from(Toolset::new([clock])?);
+/// # assert_eq!(tools.names().next(), Some("clock"));
+/// # Ok::<(), heeler_toolkit::ToolsetError>(())
+/// ```
+impl From<Toolset> for heeler_engine::Toolset {
+    fn from(tools: Toolset) -> Self {
+        tools.for_engine()
     }
 }
 

@@ -7,7 +7,8 @@ use heeler_core::{
     Access, BoxFuture, Metadata, ProviderItem, RawJson, Tool, ToolContext, ToolDefinition,
     ToolError, ToolOutput,
 };
-pub use heeler_engine::DuplicateTool;
+use heeler_engine::is_tool_name;
+pub use heeler_engine::{DuplicateTool, ToolsetError};
 
 use crate::{InputSchema, Layer};
 
@@ -203,30 +204,6 @@ impl From<Arc<dyn Tool>> for Binding {
     }
 }
 
-/// The most characters of a tool's name that every provider takes.
-const NAME_CHARS_MAX: usize = 64;
-
-/// Why tools are no set.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ToolsetError {
-    /// Two have one name.
-    #[error(transparent)]
-    Duplicate(#[from] DuplicateTool),
-    /// Providers would refuse every request with a tool of this name.
-    #[error(
-        "no tool can be called `{0}`: a name has 1 to 64 letters of a to z, digits, `_` and `-`; one of a \
-         server is usually called mcp__SERVER__TOOL"
-    )]
-    Name(String),
-}
-
-/// Whether every provider takes a tool of this name.
-pub(crate) fn is_name(name: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    !name.is_empty() && name.len() <= NAME_CHARS_MAX && name.chars().all(fits)
-}
-
 /// Tools with distinct names, in the order the model is told of them; a value, cheap to clone.
 ///
 /// Behind them stand tools that the provider runs itself, such as its web search. What the model does
@@ -278,7 +255,7 @@ impl Toolset {
         for binding in bindings {
             let binding = binding.into();
             let name = &binding.definition.name;
-            if !is_name(name) {
+            if !is_tool_name(name) {
                 return Err(ToolsetError::Name(name.clone()));
             }
             if all.iter().any(|other| other.definition.name == *name) {

@@ -7,7 +7,7 @@ use heeler_core::{
     Approver, BoxFuture, CallId, Decision, Facts, Metadata, OpenPermission, RawJson, Tool,
     ToolContext, ToolDefinition, ToolError, ToolOutput,
 };
-use heeler_engine::{DuplicateTool, Toolset};
+use heeler_engine::{Toolset, ToolsetError};
 
 use super::outside::{Inner, Outside};
 use super::works;
@@ -15,7 +15,7 @@ use crate::matrix::Fault;
 use crate::{people, tools};
 
 /// All tools, as this version describes them.
-pub(super) fn toolset(outside: &Outside, version: u32) -> Result<Toolset, DuplicateTool> {
+pub(super) fn toolset(outside: &Outside, version: u32) -> Result<Toolset, ToolsetError> {
     let made = tools::definitions(version).into_iter().map(|definition| {
         Arc::new(Simulated { definition, outside: outside.clone() }) as Arc<dyn Tool>
     });

@@ -1,8 +1,7 @@
 //! Where a run takes its tools from: a set that stands, or one that may change.
 
-use heeler_engine::{Parts, ToolRegistry};
+use heeler_engine::{Parts, ToolRegistry, is_tool_name};
 
-use crate::toolset::is_name;
 use crate::{Binding, Layer, Toolset};
 
 /// Where a run takes its tools from.
@@ -29,7 +28,9 @@ impl ToolSource {
     pub(super) fn misnamed(&self) -> Option<String> {
         match self {
             Self::Fixed(_) => None,
-            Self::Registry(registry) => registry.names().into_iter().find(|name| !is_name(name)),
+            Self::Registry(registry) => {
+                registry.names().into_iter().find(|name| !is_tool_name(name))
+            }
         }
     }
 

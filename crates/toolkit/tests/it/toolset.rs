@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
-use heeler_core::{Image, Mode, Policy, RawJson, ToolContext};
+use heeler_core::{Image, Mode, Policy, RawJson, Tool, ToolContext};
 use heeler_toolkit::testing::TestCall;
 use heeler_toolkit::{Binding, Json, Object, Run, ToolFunction, Toolset, raw_tool, tool};
 
@@ -38,6 +38,12 @@ fn names_that_providers_refuse_are_no_set() {
         );
     }
     assert!(tools([echo()]).bind(named("a.b")).is_err());
+    // A session's tools are held to the same.
+    let tool = Arc::<dyn Tool>::from(named("a.b"));
+    let error = heeler_engine::Toolset::new([tool]).unwrap_err();
+    assert_eq!(Some(error.to_string()), refused("a.b"));
+    let session = heeler_engine::Toolset::from(tools([echo(), fail()]));
+    assert_eq!(format!("{session:?}"), r#"["echo", "fail"]"#);
 }
 
 #[tokio::test]

@@ -84,7 +84,7 @@ fn a_store_that_panics_ends_the_session_which_says_why() {
         let told = ended(&stage.session, stage.watcher, turn).await;
         expect![[r#"
             Failed { message: "the session crashed, so the turn stopped here: the disk is on fire. Nothing that was written is lost; fix the cause and continue the session" }
-            end of turn 1: Failed { message: "the session crashed, so the turn stopped here: the disk is on fire. Nothing that was written is lost; fix the cause and continue the sessi…
+            end of turn 1: Failed { message: "the session crashed, so the turn stopped here: the disk is on fire. Nothing that was written is lost; fix the cause and continue the session" } ""
             Some("the session crashed, so the turn stopped here: the disk is on fire. Nothing that was written is lost; fix the cause and continue the session")
             Failed { message: "the session was closed before the turn ended" }
         "#]].assert_eq(&told);

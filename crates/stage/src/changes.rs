@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::entry::{Entry, Stamp};
+use crate::entry::{Entry, Stamp, metadata_in, place_in};
 use crate::gathered::gathered;
 use crate::opened::Opened;
 use crate::quoted::quoted;
@@ -163,7 +163,16 @@ impl<'a> Comparison<'a> {
     /// What a copy holds otherwise than when it was made.
     pub(crate) fn of_copy(mut self, tree: &Path, copied: &Snapshot) -> Result<Changes, Unknown> {
         let now = Snapshot::take(tree)?;
+        let mut compared = BTreeSet::new();
         for path in now.paths().filter(|path| now.get(path) != copied.get(path)) {
+            compared.insert(path);
+            // As in an overlay, which holds the folders of all that differs.
+            if place_in(self.base, path).is_none() {
+                let above = path.ancestors().skip(1);
+                compared.extend(above.filter(|above| !above.as_os_str().is_empty()));
+            }
+        }
+        for path in compared {
             self.compare(path, Some(&tree.join(path)))?;
         }
         for path in copied.paths().filter(|path| now.get(path).is_none()) {
@@ -180,13 +189,11 @@ impl<'a> Comparison<'a> {
 
     /// Notes what differs at a path of the base, and where the stage has that; nowhere when it is gone.
     fn compare(&mut self, path: &Path, staged: Option<&Path>) -> Result<(), Unknown> {
-        let place = self.base.join(path);
-        let (before, after) = Entry::read_two(&place, staged)?;
+        let place = place_in(self.base, path);
+        let (before, after) = Entry::read_two(place.as_deref(), staged)?;
         let after = self.opened.closed_again(path, after);
-        let stamp = match fs::symlink_metadata(&place) {
-            Ok(metadata) => Some(Stamp::of(&metadata)),
-            Err(_) => None,
-        };
+        let metadata = place.and_then(|place| fs::symlink_metadata(place).ok());
+        let stamp = metadata.map(|metadata| Stamp::of(&metadata));
         if before == after || after == Some(Entry::Special) {
             return Ok(());
         }
@@ -219,8 +226,9 @@ impl<'a> Comparison<'a> {
             return is_same;
         }
         let is_there = match self.snapshot.get(folder) {
-            Some(stamp) => fs::symlink_metadata(self.base.join(folder))
-                .is_ok_and(|now| Stamp::of(&now).is_of_same(&stamp)),
+            Some(stamp) => {
+                metadata_in(self.base, folder).is_some_and(|now| Stamp::of(&now).is_of_same(&stamp))
+            }
             None => true,
         };
         let is_same = is_there && self.is_in_same_folder(folder);
@@ -230,8 +238,35 @@ impl<'a> Comparison<'a> {
 
     fn sorted(mut self) -> Changes {
         self.found.changes.sort_by(|one, other| one.path.cmp(&other.path));
+        self.leave_out_passed();
         self.leave_out_staying();
         self.found
+    }
+
+    /// Leaves out folders of which the stage changed nothing but what is in them, unless the base has
+    /// them no more and something comes into them.
+    fn leave_out_passed(&mut self) {
+        let mut comes: Option<PathBuf> = None;
+        let mut kept = Vec::new();
+        for change in std::mem::take(&mut self.found.changes).into_iter().rev() {
+            let is_passed = match &change.after {
+                Some(Entry::Folder { mode }) => {
+                    self.snapshot.get(&change.path).is_some_and(|it| it.is_of_folder(*mode))
+                }
+                _ => false,
+            };
+            let is_folder = change.before.as_ref().is_some_and(Entry::is_folder);
+            let is_needed = comes.as_ref().is_some_and(|path| path.starts_with(&change.path));
+            if is_passed && (is_folder || !is_needed) {
+                continue;
+            }
+            if change.after.is_some() {
+                comes = Some(change.path.clone());
+            }
+            kept.push(change);
+        }
+        kept.reverse();
+        self.found.changes = kept;
     }
 
     /// Leaves out what would remove a folder in which something is left that is never applied, and what
@@ -249,7 +284,7 @@ impl<'a> Comparison<'a> {
             let is_left = |below: &&Path| {
                 *below != change.path
                     && !gone.contains(below)
-                    && fs::symlink_metadata(self.base.join(below)).is_ok()
+                    && metadata_in(self.base, below).is_some()
             };
             let Some(left) = self.snapshot.below(&change.path).find(is_left) else { continue };
             left_out.insert(change.path.clone());
@@ -323,6 +358,29 @@ mod tests {
         };
         assert_eq!(found(3).unwrap().changes.len(), 3);
         assert_eq!(found(2).unwrap_err().to_string(), "more than 2 paths differ");
+    }
+
+    #[test]
+    fn a_folder_that_an_overlay_only_passes_differs_where_something_has_to_come_into_it() {
+        let world = tempfile::tempdir().unwrap();
+        let (base, upper) = (world.path().join("base"), world.path().join("upper"));
+        for folder in [&base, &upper] {
+            fs::create_dir_all(folder.join("d/in")).unwrap();
+        }
+        let snapshot = Snapshot::take(&base).unwrap();
+        let opened = Opened::default();
+        let found = || {
+            let found = Comparison::new(&base, true, &snapshot, &opened).of_overlay(&upper);
+            let named = |change: Change| change.path.display().to_string();
+            found.unwrap().changes.into_iter().map(named).collect::<Vec<_>>()
+        };
+        fs::remove_dir(base.join("d/in")).unwrap();
+        assert_eq!(found(), [""; 0]);
+        fs::write(upper.join("d/new"), "new").unwrap();
+        assert_eq!(found(), ["d/new"]);
+        fs::remove_dir(base.join("d")).unwrap();
+        fs::write(base.join("d"), "somebody else's").unwrap();
+        assert_eq!(found(), ["d", "d/new"]);
     }
 
     #[test]

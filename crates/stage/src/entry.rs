@@ -22,6 +22,8 @@ const ZEROS: u64 = 1024 * 1024;
 
 /// The bits of a mode that are kept: who may read, write and execute.
 const MODE_BITS: u32 = 0o777;
+/// What says that it is a folder, in the bits above the permissions.
+const FOLDER: u32 = 0o4;
 
 /// What stands at a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,16 +80,16 @@ impl Entry {
     /// What stands at two paths, where anything may, as far as it takes to know whether it is the same:
     /// files of two lengths, or one alone, are not read.
     pub(crate) fn read_two(
-        one: &Path,
+        one: Option<&Path>,
         other: Option<&Path>,
     ) -> io::Result<(Option<Self>, Option<Self>)> {
         let look = |path: &Path| Self::at(CWD, path.as_os_str(), Contents::Unread);
-        let (looked, other_looked) = (look(one)?, other.map_or(Ok(None), look)?);
-        match (&looked, &other_looked, other) {
+        let (looked, other_looked) = (one.map_or(Ok(None), look)?, other.map_or(Ok(None), look)?);
+        match (&looked, &other_looked, one.zip(other)) {
             (
                 Some(Self::File { content, .. }),
                 Some(Self::File { content: other_content, .. }),
-                Some(other),
+                Some((one, other)),
             ) if content.bytes == other_content.bytes => Ok((Self::read(one)?, Self::read(other)?)),
             _ => Ok((looked, other_looked)),
         }
@@ -199,6 +201,21 @@ pub(crate) fn mode(metadata: &Metadata) -> u32 {
     metadata.permissions().mode() & MODE_BITS
 }
 
+/// Where a path of a folder is; nowhere when a link, or anything but a folder, is on the way: what
+/// stands behind that is not the folder's.
+pub(crate) fn place_in(folder: &Path, path: &Path) -> Option<PathBuf> {
+    let mut above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+    let is_folder = |path: &Path| {
+        std::fs::symlink_metadata(folder.join(path)).is_ok_and(|metadata| metadata.is_dir())
+    };
+    above.all(is_folder).then(|| folder.join(path))
+}
+
+/// What the system says of what stands at a path of a folder.
+pub(crate) fn metadata_in(folder: &Path, path: &Path) -> Option<Metadata> {
+    place_in(folder, path).and_then(|place| std::fs::symlink_metadata(place).ok())
+}
+
 /// Whether nothing is there, a parent that is no folder included.
 pub(crate) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
@@ -235,6 +252,11 @@ impl Stamp {
     pub(crate) fn is_of_same(&self, other: &Self) -> bool {
         // The bits above the permissions say what it is.
         self.inode == other.inode && self.mode >> 12 == other.mode >> 12
+    }
+
+    /// Whether it is of a folder with this mode.
+    pub(crate) fn is_of_folder(&self, mode: u32) -> bool {
+        self.mode >> 12 == FOLDER && self.mode & MODE_BITS == mode
     }
 }
 

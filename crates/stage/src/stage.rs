@@ -8,7 +8,7 @@ use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
 use crate::changes::{Changes, Comparison, Unknown};
-use crate::entry::{Root, Stamp, path_bytes};
+use crate::entry::{Root, Stamp, metadata_in, path_bytes};
 use crate::opened::Opened;
 use crate::overlay::Covered;
 use crate::snapshot::Snapshot;
@@ -256,9 +256,9 @@ impl Stage {
             changed.push(change.path.clone());
             let whole = change.path.ancestors().filter(|path| !path.as_os_str().is_empty());
             for path in whole {
-                match fs::symlink_metadata(self.summary.base.join(path)) {
-                    Ok(now) => self.snapshot.insert(path.to_owned(), Stamp::of(&now)),
-                    Err(_) => self.snapshot.remove(path),
+                match metadata_in(&self.summary.base, path) {
+                    Some(now) => self.snapshot.insert(path.to_owned(), Stamp::of(&now)),
+                    None => self.snapshot.remove(path),
                 }
             }
         }

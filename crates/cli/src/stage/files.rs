@@ -26,6 +26,17 @@ pub(super) struct StagedFile {
     texts: Option<(String, String)>,
     /// What of the text can be taken alone; empty when only all of it can.
     pub(super) hunks: Vec<Hunk>,
+    pub(super) choice: Choice,
+}
+
+/// Whether a path is chosen by itself; the numbers are of those that are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Choice {
+    Own,
+    /// It is taken with that one, or not at all: it stood in a folder that is none any more.
+    With(usize),
+    /// It can be taken only when that one is: it comes into a folder that was something else.
+    Within(usize),
 }
 
 /// What of a path is taken.
@@ -51,8 +62,7 @@ impl Chosen {
 pub(super) struct Differing {
     /// What is shown and chosen.
     pub(super) files: Vec<StagedFile>,
-    /// What goes with that: folders that something is made in, or that nothing is left of, and what
-    /// stood in a folder that is none any more.
+    /// What goes with that: folders that something is made in, or that nothing is left of.
     implied: Vec<Change>,
     /// What is committed in the stage alone.
     pub(super) commits: Vec<commits::Staged>,
@@ -90,31 +100,42 @@ pub(super) fn read(stage: &Stage, found: Changes) -> Result<Differing> {
     }
     let all = found.changes;
     let mut differing = Differing { files: Vec::new(), implied: Vec::new(), commits, unknown };
-    // The folder that became something else, as long as what stood in it follows.
-    let mut replaced: Option<PathBuf> = None;
+    // The last one that was a folder and is none, or the other way round.
+    let mut turned: Option<usize> = None;
     let mut room = TEXTS_BYTES_MAX;
     for (index, change) in all.iter().enumerate() {
         let mut below = below(&all[index..]);
         let is_implied = match (&change.before, &change.after) {
-            (_, None)
-                if replaced.as_ref().is_some_and(|folder| change.path.starts_with(folder)) =>
-            {
-                true
+            (None | Some(Entry::Folder { .. }), Some(Entry::Folder { .. })) => {
+                below.any(|other| other.after.is_some())
             }
-            (_, Some(Entry::Folder { .. })) => below.any(|other| other.after.is_some()),
             (Some(Entry::Folder { .. }), None) => below.next().is_some(),
-            (Some(Entry::Folder { .. }), Some(_)) => {
-                replaced = Some(change.path.clone());
-                false
-            }
             _ => false,
         };
-        match is_implied {
-            true => differing.implied.push(change.clone()),
-            false => differing.files.push(file(stage, change.clone(), &mut room)?),
+        if is_implied {
+            differing.implied.push(change.clone());
+            continue;
         }
+        let files = &mut differing.files;
+        let choice = match turned.filter(|&at| change.path.starts_with(&files[at].change.path)) {
+            Some(at) if change.after.is_none() => Choice::With(at),
+            Some(at) => Choice::Within(at),
+            None => Choice::Own,
+        };
+        if has_turned(change) {
+            turned = Some(files.len());
+        }
+        files.push(StagedFile { choice, ..file(stage, change.clone(), &mut room)? });
     }
     Ok(differing)
+}
+
+/// Whether a folder became something else, or something else a folder.
+fn has_turned(change: &Change) -> bool {
+    match (&change.before, &change.after) {
+        (Some(before), Some(after)) => before.is_folder() != after.is_folder(),
+        _ => false,
+    }
 }
 
 /// The changes within the folder that the first of these is about. They are in order of paths.
@@ -145,30 +166,13 @@ impl Differing {
         for change in &self.implied {
             let is_taken = match &change.after {
                 Some(_) => below(&change.path, &taken),
-                None => {
-                    let mut above = change.path.ancestors().skip(1);
-                    let replaced = |path: &Path| self.replaces(path);
-                    match above.find(|path| replaced(path)) {
-                        Some(folder) => taken.contains(folder),
-                        None => !below(&change.path, &left),
-                    }
-                }
+                None => !below(&change.path, &left),
             };
             if is_taken {
                 changes.push((change.clone(), None));
             }
         }
         Ok(changes)
-    }
-
-    /// Whether something else stands where a folder stood.
-    fn replaces(&self, path: &Path) -> bool {
-        let at = self.files.binary_search_by(|file| file.change.path.as_path().cmp(path));
-        at.is_ok_and(|at| {
-            let Change { before, after, .. } = &self.files[at].change;
-            let is_folder = |entry: &Option<Entry>| entry.as_ref().is_some_and(Entry::is_folder);
-            is_folder(before) && after.is_some() && !is_folder(after)
-        })
     }
 }
 
@@ -177,18 +181,18 @@ fn file(stage: &Stage, change: Change, room: &mut u64) -> Result<StagedFile> {
     let old = text(change.before.as_ref(), &base, room)?;
     let new = text(change.after.as_ref(), &stage.staged(&change.path), room)?;
     let texts = old.zip(new);
-    let is_change = change.before.is_some() && change.after.is_some();
+    let is_file = |entry: &Option<Entry>| matches!(entry, Some(Entry::File { .. }));
+    let is_change = is_file(&change.before) && is_file(&change.after);
     let hunks = match &texts {
         Some((old, new)) if is_change => hunks(old, new),
         _ => Vec::new(),
     };
-    Ok(StagedFile { change, texts, hunks })
+    Ok(StagedFile { change, texts, hunks, choice: Choice::Own })
 }
 
-/// What a file says, where it is a text; nothing is an empty one.
+/// What a file says, where it is a text; what is no file says nothing.
 fn text(entry: Option<&Entry>, path: &Path, room: &mut u64) -> Result<Option<String>> {
     match entry {
-        None => Ok(Some(String::new())),
         Some(Entry::File { content, .. }) if content.bytes <= TEXT_BYTES_MAX.min(*room) => {
             let bytes = match std::fs::read(path) {
                 // One that nobody may read can still be replaced.
@@ -198,7 +202,8 @@ fn text(entry: Option<&Entry>, path: &Path, room: &mut u64) -> Result<Option<Str
             *room -= content.bytes;
             Ok(String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')))
         }
-        Some(_) => Ok(None),
+        Some(Entry::File { .. }) => Ok(None),
+        _ => Ok(Some(String::new())),
     }
 }
 

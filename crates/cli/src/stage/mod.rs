@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use heeler_assembly::Environment;
-use heeler_stage::{Applied, CHANGES_MAX, Progress, Recovered, Stage, StageError, quoted, recover};
+use heeler_stage::{
+    Applied, CHANGES_MAX, Change, Progress, Recovered, Stage, StageError, quoted, recover,
+};
 
 use crate::arguments::{StageArguments, StageCommand};
 use crate::exit::Exit;
@@ -229,7 +231,12 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, over: Over, told: Told) -> Res
         tell_kept(&id);
         return Ok(settled(SettledState::Kept, paths));
     };
-    let applied = apply(&mut stage, &differing, &chosen)?;
+    let changes = differing.with(&chosen)?;
+    let replaced = replaced(&changes, changed);
+    let applied = match changes.is_empty() {
+        true => Applied::default(),
+        false => stage.apply(changes)?,
+    };
     if !applied.conflicts.is_empty() {
         tell_conflicts(&applied);
         bail!("not all of it could be applied");
@@ -247,7 +254,7 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, over: Over, told: Told) -> Res
             (true, 0) => {}
             (true, _) => say(format_args!("heeler: applied to {taken} of {paths} paths")),
         }
-        tell_replaced(files, &chosen, &changed);
+        tell_replaced(&replaced);
     }
     Ok(match is_applied {
         false => settled(SettledState::Discarded, paths),
@@ -288,16 +295,20 @@ fn read(stage: &mut Stage, over: Over) -> Result<(Differing, Vec<PathBuf>)> {
     Ok((files::read(stage, found)?, changed))
 }
 
+/// What of that which somebody changed is about to be applied over, folders that go with it included.
+fn replaced(changes: &[(Change, Option<Vec<u8>>)], mut changed: Vec<PathBuf>) -> Vec<PathBuf> {
+    let taken: HashSet<&Path> = changes.iter().map(|(change, _)| change.path.as_path()).collect();
+    changed.retain(|path| taken.contains(path.as_path()));
+    changed
+}
+
 /// Names what was applied over what somebody had made of it.
-fn tell_replaced(files: &[StagedFile], chosen: &[Chosen], changed: &[PathBuf]) {
-    let changed: HashSet<&PathBuf> = changed.iter().collect();
-    let taken = files.iter().zip(chosen).filter(|(_, chosen)| !chosen.is_nothing());
-    let mut replaced = taken.map(|(file, _)| &file.change.path).filter(|it| changed.contains(it));
-    let names: Vec<_> = replaced.by_ref().take(REPLACED_SHOWN).map(|path| quoted(path)).collect();
+fn tell_replaced(replaced: &[PathBuf]) {
+    let names: Vec<_> = replaced.iter().take(REPLACED_SHOWN).map(|path| quoted(path)).collect();
     if names.is_empty() {
         return;
     }
-    let more = match replaced.count() {
+    let more = match replaced.len() - names.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
@@ -330,14 +341,6 @@ fn bring(stage: &Stage, differing: &Differing) -> Result<Vec<String>> {
         names.extend(brought);
     }
     Ok(names)
-}
-
-fn apply(stage: &mut Stage, differing: &Differing, chosen: &[Chosen]) -> Result<Applied> {
-    let changes = differing.with(chosen)?;
-    match changes.is_empty() {
-        true => Ok(Applied::default()),
-        false => Ok(stage.apply(changes)?),
-    }
 }
 
 /// Shows what differs, as far as that is not too much.

@@ -1,7 +1,7 @@
 //! Asks a person about each hunk.
 
 use super::diff;
-use super::files::{Chosen, StagedFile};
+use super::files::{Choice, Chosen, StagedFile};
 use crate::say::{ask as ask_person, say};
 
 /// What a person said.
@@ -26,23 +26,37 @@ enum Answer {
 
 /// Asks about each hunk; who ends the input decides later.
 pub(super) fn ask(files: &[StagedFile]) -> Verdict {
-    let mut chosen = Vec::new();
+    let mut chosen: Vec<Chosen> = Vec::new();
     let mut for_all = None;
-    let total: usize = files.iter().map(|file| file.hunks.len().max(1)).sum();
+    let is_asked = |file: &&StagedFile| !matches!(file.choice, Choice::With(_));
+    let count = |file: &StagedFile| file.hunks.len().max(1);
+    let total: usize = files.iter().filter(is_asked).map(count).sum();
     let mut number = 0;
-    for file in files {
-        if for_all.is_none() {
+    for (at, file) in files.iter().enumerate() {
+        match file.choice {
+            Choice::With(other) => {
+                chosen.push(chosen[other].clone());
+                continue;
+            }
+            Choice::Within(other) if chosen[other].is_nothing() => {
+                number += count(file);
+                chosen.push(Chosen::Nothing);
+                continue;
+            }
+            Choice::Within(_) | Choice::Own => {}
+        }
+        if for_all.is_none() && !file.hunks.is_empty() {
             say(diff::head(file).trim_end());
         }
         let mut taken = Vec::new();
-        for index in 0..file.hunks.len().max(1) {
+        for index in 0..count(file) {
             number += 1;
             let answer = match for_all {
                 Some(answer) => answer,
                 None => {
                     let shown = match file.hunks.get(index) {
                         Some(hunk) => diff::hunk(hunk),
-                        None => diff::body(file),
+                        None => whole(files, at),
                     };
                     one(&shown, number, total)
                 }
@@ -64,6 +78,13 @@ pub(super) fn ask(files: &[StagedFile]) -> Verdict {
         });
     }
     Verdict::Chosen(chosen)
+}
+
+/// A path that is taken whole, and all that is taken with it.
+fn whole(files: &[StagedFile], at: usize) -> String {
+    let is_with = |file: &&StagedFile| file.choice == Choice::With(at);
+    let with = files[at + 1..].iter().take_while(is_with);
+    files[at..=at].iter().chain(with).map(diff::file).collect()
 }
 
 /// Asks whether to take what was committed; `None` for later.

@@ -105,6 +105,8 @@ mod sizes;
 mod stage;
 mod stage_killed;
 #[cfg(test)]
+mod stage_turned;
+#[cfg(test)]
 mod stdin;
 #[cfg(test)]
 mod stored;

@@ -19,7 +19,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::changes::Change;
-use crate::entry::{Entry, Stamp, is_same};
+use crate::entry::{Entry, Stamp, is_same, place_in};
 use crate::quoted::quoted;
 use crate::snapshot::Snapshot;
 use crate::stage::{BASE, Stage, StageError, Summary, lock, remove_remains};
@@ -149,10 +149,11 @@ impl Stage {
 
     /// What stands in the base, read whole, if nobody changed that since the stage began.
     fn unchanged(&self, change: &Change) -> Option<Option<Entry>> {
-        let place = self.summary().base.join(&change.path);
-        let now = Entry::read(&place).ok()?;
+        let place = place_in(&self.summary().base, &change.path);
+        let now = place.as_deref().map_or(Ok(None), Entry::read).ok()?;
         // After it was read: what came meanwhile is seen.
-        let stamp = fs::symlink_metadata(&place).ok().map(|metadata| Stamp::of(&metadata));
+        let metadata = place.and_then(|place| fs::symlink_metadata(place).ok());
+        let stamp = metadata.map(|metadata| Stamp::of(&metadata));
         let is_as_before = is_same(now.as_ref(), change.before.as_ref())
             && stamp == self.snapshot.get(&change.path);
         (!change.is_stale && is_as_before).then_some(now)

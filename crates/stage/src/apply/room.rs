@@ -65,20 +65,34 @@ impl Needed {
         for (folder, needed) in [(stage, beside + of_both), (base, in_base)] {
             let Some(free) = sparse::free(folder).filter(|free| *free < needed) else { continue };
             return Err(io::Error::other(format!(
-                "there is no room for it: it takes {} MB on the disk of {}, where {} MB are free; make \
-                 room, or apply less of it at once",
-                needed / 1_000_000,
+                "there is no room for it: it takes {} on the disk of {}, where {} are free; make room, or \
+                 apply less of it at once",
+                shown(needed.next_multiple_of(1_000)),
                 folder.display(),
-                free / 1_000_000,
+                shown(free),
             )));
         }
         Ok(())
     }
 }
 
+/// Bytes in a unit in which they are not nothing.
+fn shown(bytes: u64) -> String {
+    match bytes {
+        0..10_000_000 => format!("{} kB", bytes / 1_000),
+        _ => format!("{} MB", bytes / 1_000_000),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_little_is_shown_in_small_units() {
+        let all = [4_096, 9_999_999, 10_000_000].map(shown);
+        assert_eq!(all, ["4 kB", "9999 kB", "10 MB"]);
+    }
 
     #[test]
     fn the_old_of_a_file_keeps_its_room_until_the_new_one_is_whole() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use heeler_stage::{Applied, Conflict, Stage, Why};
 
-use crate::{World, all, write};
+use crate::{World, all, told, write};
 
 fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap()
@@ -230,7 +230,7 @@ fn what_is_new_in_a_folder_does_not_make_it_anew() {
     let before = all(&stage);
     fs::rename(world.base().join("dir"), world.base().join("moved")).unwrap();
     let error = stage.apply(all(&stage)).unwrap_err().to_string();
-    assert!(error.contains("changed since the stage began: dir/in/new"), "{error}");
+    assert!(error.contains("changed since the stage began: dir, dir/in, dir/in/new"), "{error}");
     // Moved after the look, too.
     let changed = Conflict { path: "dir/in/new".into(), why: Why::Changed };
     assert_eq!(stage.apply(before).unwrap().conflicts, [changed]);
@@ -239,4 +239,33 @@ fn what_is_new_in_a_folder_does_not_make_it_anew() {
     fs::create_dir_all(world.base().join("dir/in")).unwrap();
     assert!(stage.apply(all(&stage)).is_err());
     assert_eq!(fs::read_dir(world.base().join("dir/in")).unwrap().count(), 0);
+}
+
+#[test]
+fn what_stands_in_the_place_of_a_folder_goes_for_who_wants_that_and_nothing_behind_a_link() {
+    let check = |put: fn(&Path), before: &str| {
+        let world = World::new(&[("d/one", "old\n"), ("d/three", "old\n")]);
+        let mut stage = world.begin();
+        write(&stage.workspace().join("d/one"), "new one\n");
+        write(&stage.workspace().join("d/in/two"), "two\n");
+        let (folder, moved) = (world.base().join("d"), world.base().join("moved"));
+        fs::rename(&folder, &moved).unwrap();
+        put(&folder);
+        assert!(stage.apply(all(&stage)).is_err());
+        let (found, changed) = stage.changes_to_what_is_there().unwrap();
+        assert_eq!(changed, ["d", "d/in", "d/in/two", "d/one"].map(PathBuf::from));
+        let expected =
+            [&*format!("d {before} folder"), "d/in - folder", "d/in/two - 644/4", "d/one - 644/8"];
+        assert_eq!(told(&found.changes), expected);
+        let chosen = found.changes.into_iter().map(|change| (change, None));
+        assert_eq!(stage.apply(chosen).unwrap(), Applied { paths: 4, conflicts: Vec::new() });
+        assert_eq!(text(&folder.join("one")), "new one\n");
+        assert_eq!(text(&folder.join("in/two")), "two\n");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+        assert_eq!(text(&moved.join("one")), "old\n");
+        assert_eq!(fs::read_dir(&moved).unwrap().count(), 2);
+    };
+    check(|place| symlink("moved", place).unwrap(), "->moved");
+    check(|place| write(place, "mine\n"), "644/5");
+    check(|_| {}, "-");
 }

@@ -108,10 +108,10 @@ pub(crate) fn unwritten(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot write {}{step}: {cause}", path.display()))
 }
 
-/// Opens what is no plain file. Without `NONBLOCK` a pipe that nobody reads would hold us up for ever.
+/// Opens what is no plain file, or what a link is to lead to, which is made for its owner only. Without `NONBLOCK` a pipe that nobody reads would hold us up for ever.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create(true).truncate(true).mode(0o600);
     options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     let begun = Instant::now();
     let target = loop {
@@ -222,6 +222,11 @@ mod tests {
         assert_eq!(write(Existing::Replaced), Ok(()));
         assert!(link.symlink_metadata().unwrap().is_symlink());
         assert_eq!(fs::read_to_string(&target).unwrap(), "whole");
+        // A link to nothing leads to what is made.
+        fs::remove_file(&target).unwrap();
+        assert_eq!(write(Existing::Replaced), Ok(()));
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o077, 0);
     }
 
     #[cfg(target_os = "linux")]

@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &SessionsArguments) -> Result<Exit> {
                 match output {
                     Some(path) => {
                         ensure!(
-                            *force || !path.exists(),
+                            *force || path.symlink_metadata().is_err(),
                             "{} is there already; name another file, or replace it with --force",
                             path.display()
                         );

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use clap::ValueEnum;
 use heeler_core::{SessionId, SessionStore as _};
 use heeler_store::FileStore;
@@ -77,7 +77,8 @@ pub(crate) async fn write_file(
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             bail!("{} is there already; name another file", path.display())
         }
-        kept => Ok(kept.map_err(cannot)?),
+        // A text alone: that nobody reads a pipe is a failure, as that of stdout is not.
+        kept => kept.map_err(|error| anyhow!("{}", cannot(error))),
     }
 }
 

@@ -3,11 +3,13 @@
 mod browser;
 mod large;
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use expect_test::expect;
 use regex::Regex;
 
+use crate::fifo::Fifo;
 use crate::support::World;
 use browser::Browser;
 
@@ -228,6 +230,27 @@ fn a_files_name_says_its_form_and_what_cannot_be_written_is_told() {
     let refused = world.heeler(&arguments).run().exits(2);
     assert!(refused.stderr.contains("cannot write absent/a.html"), "{}", refused.stderr);
     assert!(!world.path("work/absent").exists());
+}
+
+#[test]
+fn a_pipe_that_nobody_reads_is_told_and_what_a_link_leads_to_is_its_owners() {
+    let world = World::new();
+    world.exec("[[reply]]\ntext = \"hi\"\n", &["hello"]).run().exits(0);
+    let [id] = world.ids().try_into().unwrap();
+    let export = |arguments: &[&str]| {
+        let export = ["sessions", "export", &id];
+        world.heeler(&[&export[..], arguments].concat()).run()
+    };
+    // Made, and nobody holds an end of it.
+    drop(Fifo::new(&world.path("work/pipe")));
+    let refused = export(&["--force", "-o", "pipe"]).exits(2).stderr;
+    assert_eq!(refused, "heeler: cannot write pipe: nobody reads it\n");
+    std::os::unix::fs::symlink("target", world.path("work/link")).unwrap();
+    let refused = export(&["-o", "link"]).exits(2).stderr;
+    assert!(refused.ends_with("or replace it with --force\n"), "{refused}");
+    export(&["--force", "-o", "link"]).exits(0);
+    let mode = std::fs::metadata(world.path("work/target")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
 }
 
 #[test]

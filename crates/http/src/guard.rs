@@ -5,7 +5,7 @@
 
 use std::future::Future;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -115,6 +115,11 @@ pub(crate) async fn check_before_proxy(
 ) -> Result<(), Problem> {
     check_literal(guard, uri)?;
     let (Some(guard), Some(host)) = (guard, uri.host()) else { return Ok(()) };
+    // Of these everybody knows what they mean, whoever resolves them.
+    let name = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+    if name == "localhost" || name.ends_with(".localhost") {
+        guard.check(host, &[Ipv4Addr::LOCALHOST.into()])?;
+    }
     let Ok(name) = host.parse::<Name>() else { return Ok(()) };
     match resolved(resolver.cloned(), name).await {
         Ok(found) => Ok(guard.check(host, &addresses(&found))?),

@@ -19,7 +19,7 @@ use rustix::io::Errno;
 use crate::blocking::{blocking, keep_going};
 use crate::guard::Loaded;
 use crate::place::Place;
-use crate::temporary::{PassingNames, Temporary};
+use crate::temporary::{NEW, PassingNames, REPLACING, Temporary};
 
 /// How often a folder that somebody else has locked is tried; whoever replaces a file has it for
 /// three calls of the system.
@@ -74,7 +74,8 @@ impl<'a> Prepared<'a> {
         bytes: &[u8],
     ) -> io::Result<Self> {
         let names = PassingNames::of(context, place.name());
-        let mut temporary = Temporary::new_in(place.folder()?, names)?;
+        let mode = if like.is_some() { REPLACING } else { NEW };
+        let mut temporary = Temporary::new_in(place.folder()?, names, mode)?;
         let file = temporary.file();
         file.write_all(bytes)?;
         if let Some(like) = like {
@@ -253,7 +254,32 @@ mod tests {
         assert_eq!(fs::metadata(&real).unwrap().mode() & 0o7777, 0o751);
         fs::remove_file(&real).unwrap();
         assert_eq!(replace_in(&folder, None), "new");
-        assert_eq!(fs::metadata(&real).unwrap().mode() & 0o7133, 0);
+        assert_eq!(fs::metadata(&real).unwrap().mode() & 0o7111, 0);
+    }
+
+    /// The umask is the process's, so a folder says what its files may be.
+    #[test]
+    fn a_new_file_may_what_every_programs_may() {
+        let folder = Folder::new(&[]);
+        let entry = |tag: u16, may: u16| {
+            [&tag.to_le_bytes()[..], &may.to_le_bytes(), &u32::MAX.to_le_bytes()].concat()
+        };
+        for others in [0, 4, 6] {
+            let entries = [entry(1, 6), entry(4, 6), entry(32, others)].concat();
+            let list = [&2_u32.to_le_bytes()[..], &entries].concat();
+            let (name, root) = ("system.posix_acl_default", folder.path(""));
+            if rustix::fs::setxattr(&root, name, &list, XattrFlags::empty()).is_err() {
+                println!("skipped: needs a file system with access lists");
+                return;
+            }
+            assert_eq!(replace_in(&folder, None), "new");
+            fs::write(folder.path("other"), "theirs").unwrap();
+            let mode = |name: &str| fs::metadata(folder.path(name)).unwrap().mode() & 0o777;
+            assert_eq!(mode("a.txt"), mode("other"));
+            assert_eq!(mode("a.txt"), 0o660 | u32::from(others));
+            fs::remove_file(folder.path("a.txt")).unwrap();
+            fs::remove_file(folder.path("other")).unwrap();
+        }
     }
 
     #[test]

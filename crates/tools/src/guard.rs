@@ -7,6 +7,7 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 
 use heeler_core::{BoxFuture, MediaReference, ToolContext, ToolError, ToolOutput};
 use serde::Deserialize;
@@ -14,6 +15,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::blocking::blocking;
 use crate::place::Place;
+use crate::read;
 use crate::text::{count_lines, count_of};
 
 /// Bytes of the largest file that is hashed, and so the largest that can be edited.
@@ -43,6 +45,16 @@ pub(crate) struct Loaded {
     pub(crate) metadata: Metadata,
     /// Held open: as long as it is, no other file gets its number, by which it is known again.
     pub(crate) file: File,
+}
+
+impl Loaded {
+    /// What is said of a file that is replaced: its other names keep what it was.
+    pub(crate) fn parted(&self) -> &'static str {
+        match self.metadata.nlink() {
+            0 | 1 => "",
+            _ => " (a file of its own now: its other hard links keep the old content)",
+        }
+    }
 }
 
 /// The whole content of a file for a tool that will replace it; `None` when nothing is there.
@@ -96,7 +108,11 @@ pub(crate) fn check_seen(
         }
         Some(_) => return Ok(()),
     };
-    Err(ToolError::for_model(format!("{path} {why}; Read it, then try again")))
+    let next = match read::unshown(bytes) {
+        None => "Read it, then try again".to_owned(),
+        Some(it) => format!("Read does not show it ({it}), so change it with a command"),
+    };
+    Err(ToolError::for_model(format!("{path} {why}; {next}")))
 }
 
 /// Refuses when lines of the content that is there now were not shown as they are.

@@ -455,6 +455,9 @@ async fn a_proxy_may_be_anywhere_and_what_it_is_asked_for_may_not() {
     assert_eq!(guarded("https://127.0.0.1:9/", proxies(), "").await, refused);
     let told_of = guarded("http://localhost:9/", proxies(), "").await;
     assert!(told_of.starts_with("`localhost` is "), "{told_of}");
+    // Whoever resolves it.
+    let told_of = guarded("http://page.LocalHost:9/", proxies(), "").await;
+    assert!(told_of.contains(" is 127.0.0.1, which"), "{told_of}");
     // Nobody here knows the name: the proxy may.
     assert_eq!(guarded("http://name.invalid/", proxies(), "").await, "200");
     told.await.unwrap();

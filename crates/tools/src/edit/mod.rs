@@ -182,8 +182,9 @@ fn edit(context: &ToolContext, input: &EditInput) -> Result<ToolOutput, ToolErro
         _ => String::new(),
     };
     let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
+    let parted = before.parted();
     let snippet = snippet(&before.bytes, &replacements);
-    let output = ToolOutput::text(format!("Edited {path}{times}{note}:\n{snippet}"));
+    let output = ToolOutput::text(format!("Edited {path}{times}{note}{parted}:\n{snippet}"));
     Ok(guard::seen_changed(context, output, &place, &after))
 }
 

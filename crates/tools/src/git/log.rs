@@ -84,7 +84,7 @@ impl GitLog {
         check_revision(revision)?;
         let repository = Repository::open(&self.git, context).await?;
         if input.revision.is_none() && repository.head().await?.is_none() {
-            return Ok(ToolOutput::text("no commit yet\n"));
+            return Ok(listed(Vec::new(), "no commit yet\n".to_owned()));
         }
         let count = input.max_count.unwrap_or(COMMITS_DEFAULT).clamp(1, COMMITS_MAX);
         let skip = input.skip.unwrap_or(0);
@@ -117,9 +117,7 @@ impl GitLog {
         if is_more {
             text += &format!("(there are more; skip {} shows them)\n", skip + count);
         }
-        let structured = serde_json::to_value(Log { commits }).ok();
-        let structured = structured.map(|it| RawJson::from_value(&it));
-        Ok(ToolOutput { structured, ..ToolOutput::text(text) })
+        Ok(listed(commits, text))
     }
 }
 
@@ -154,6 +152,12 @@ impl TypedTool for GitLog {
     ) -> BoxFuture<Result<ToolOutput, ToolError>> {
         Box::pin(async move { self.log(&context, &input).await })
     }
+}
+
+fn listed(commits: Vec<Commit>, text: String) -> ToolOutput {
+    let structured = serde_json::to_value(Log { commits }).ok();
+    let structured = structured.map(|it| RawJson::from_value(&it));
+    ToolOutput { structured, ..ToolOutput::text(text) }
 }
 
 fn read(output: &str) -> Vec<Commit> {

@@ -147,6 +147,7 @@ fn multi_edit(context: &ToolContext, input: &MultiEditInput) -> Result<ToolOutpu
     let Plan { mut place, before, after, shown } = Plan::of(context, input)?;
     atomic::replace(context, &mut place, path, before.as_ref(), &after)?;
     let verb = if before.is_some() { "Edited" } else { "Created" };
+    let parted = before.as_ref().map_or("", Loaded::parted);
     let n_shown = shown.floor_char_boundary(SHOWN_BYTES_MAX);
     let more = if n_shown < shown.len() {
         format!("\n{}", crate::text::cut_mark(shown.len() - n_shown))
@@ -154,7 +155,8 @@ fn multi_edit(context: &ToolContext, input: &MultiEditInput) -> Result<ToolOutpu
         String::new()
     };
     let shown = crate::text::part(&shown, 0..n_shown);
-    let output = ToolOutput::text(format!("{verb} {path}, {n_edits} edits:\n{shown}{more}"));
+    let output =
+        ToolOutput::text(format!("{verb} {path}, {n_edits} edits{parted}:\n{shown}{more}"));
     Ok(guard::seen_changed(context, output, &place, &after))
 }
 

@@ -214,6 +214,12 @@ fn read_image(
     Ok(guard::seen(output, place, &guard::hash(&bytes)))
 }
 
+/// Why a file with this content is not shown; `None` when it is.
+pub(crate) fn unshown(content: &[u8]) -> Option<&'static str> {
+    let head = &content[..content.len().min(HEAD_BYTES)];
+    if Format::of(head).is_some() { None } else { binary(head) }
+}
+
 /// Why a file that starts like this is not text; `None` when it is.
 fn binary(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {

@@ -34,7 +34,7 @@ fn be_killed(workspace: PathBuf, paths: &[&str]) {
     let places: Vec<Place> = paths.iter().map(find).collect();
     for place in &places {
         let names = PassingNames::of(&context, place.name());
-        let mut file = Temporary::new_in(place.folder().unwrap(), names).unwrap();
+        let mut file = Temporary::new_in(place.folder().unwrap(), names, super::NEW).unwrap();
         file.passing_name().unwrap();
         std::mem::forget(file);
     }

@@ -21,8 +21,11 @@ use crate::guard;
 const PREFIX: &str = ".heeler-";
 /// Digits of the hash in a name.
 const HASH_DIGITS: usize = 16;
-/// The mode of a new file, less the process's umask.
-const NEW_FILE_MODE: u32 = 0o644;
+/// The mode of a file that is new, of which the system takes what the umask or its folder's access list
+/// keeps from it, as it does of every program's.
+pub(crate) const NEW: u32 = 0o666;
+/// The mode of a file that is to replace another, whose mode it gets when it has the content.
+pub(crate) const REPLACING: u32 = 0o600;
 /// How many names are tried.
 const NAMES_MAX: usize = 10;
 
@@ -74,16 +77,16 @@ pub(crate) struct Temporary<'a> {
 }
 
 impl<'a> Temporary<'a> {
-    pub(crate) fn new_in(folder: &'a OwnedFd, names: PassingNames) -> io::Result<Self> {
-        match nameless(folder) {
+    pub(crate) fn new_in(folder: &'a OwnedFd, names: PassingNames, mode: u32) -> io::Result<Self> {
+        match nameless(folder, mode) {
             Some(file) => Ok(Self { folder, names, file, name: None }),
-            None => Self::named_in(folder, names),
+            None => Self::named_in(folder, names, mode),
         }
     }
 
-    fn named_in(folder: &'a OwnedFd, names: PassingNames) -> io::Result<Self> {
+    fn named_in(folder: &'a OwnedFd, names: PassingNames, mode: u32) -> io::Result<Self> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let mode = Mode::from_raw_mode(NEW_FILE_MODE as _);
+        let mode = Mode::from_raw_mode(mode as _);
         let (file, name) =
             with_new_name(
                 &names,
@@ -168,16 +171,17 @@ mod linux {
     use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags};
     use rustix::io::Errno;
 
-    use super::NEW_FILE_MODE;
+    use super::NEW;
 
     /// The open files of this process, by which a file without a name can be given one.
     const OPEN_FILES: &str = "/proc/self/fd";
 
-    pub(super) fn nameless(folder: &OwnedFd) -> Option<File> {
+    pub(super) fn nameless(folder: &OwnedFd, mode: u32) -> Option<File> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        let mode = Mode::from_raw_mode(NEW_FILE_MODE);
-        let file = rustix::fs::openat(folder, ".", flags, mode).ok()?;
-        Path::new(OPEN_FILES).exists().then(|| File::from(file))
+        let file = rustix::fs::openat(folder, ".", flags, Mode::from_raw_mode(mode)).ok()?;
+        // Kernels before 6.0 forget the umask here where a file system has no access lists.
+        let is_forgotten = rustix::fs::fstat(&file).ok()?.st_mode & 0o777 == NEW;
+        (!is_forgotten && Path::new(OPEN_FILES).exists()).then(|| File::from(file))
     }
 
     pub(super) fn link(file: &File, folder: &OwnedFd, name: &OsStr) -> io::Result<()> {
@@ -191,7 +195,7 @@ mod linux {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn nameless(_: &OwnedFd) -> Option<File> {
+fn nameless(_: &OwnedFd, _: u32) -> Option<File> {
     None
 }
 
@@ -230,9 +234,10 @@ mod tests {
             let (root, real, name) = (held(&folder), folder.path("a.txt"), OsStr::new("a.txt"));
             let make = |text: &str| {
                 let names = names(&folder);
-                let named = is_named.then(|| Temporary::named_in(&root, names.clone()).unwrap());
+                let named =
+                    is_named.then(|| Temporary::named_in(&root, names.clone(), NEW).unwrap());
                 let mut file =
-                    named.unwrap_or_else(|| Temporary::new_in(&root, names.clone()).unwrap());
+                    named.unwrap_or_else(|| Temporary::new_in(&root, names.clone(), NEW).unwrap());
                 file.file().write_all(text.as_bytes()).unwrap();
                 file
             };
@@ -254,13 +259,13 @@ mod tests {
         let mut all = names.all();
         let taken = folder.path(all.next().unwrap().to_str().unwrap());
         fs::write(&taken, "theirs").unwrap();
-        let _other = Temporary::named_in(&root, names.clone()).unwrap();
+        let _other = Temporary::named_in(&root, names.clone(), NEW).unwrap();
         assert_eq!(folder.listing().len(), 2);
         assert_eq!(fs::read_to_string(taken).unwrap(), "theirs");
         for name in all {
             fs::write(folder.path(name.to_str().unwrap()), "").unwrap();
         }
-        let error = Temporary::named_in(&root, names.clone()).err().unwrap().to_string();
+        let error = Temporary::named_in(&root, names.clone(), NEW).err().unwrap().to_string();
         assert!(error.starts_with("all names like .heeler-"), "{error}");
         // All of them are found by whoever cleans up, and nothing else is.
         fs::write(folder.path(".heeler-left"), "theirs").unwrap();
@@ -296,7 +301,7 @@ mod tests {
     fn whoever_is_killed_while_writing_leaves_nothing() {
         let folder = Folder::new(&[]);
         let root = held(&folder);
-        let mut file = Temporary::new_in(&root, names(&folder)).unwrap();
+        let mut file = Temporary::new_in(&root, names(&folder), NEW).unwrap();
         file.file().write_all(b"half").unwrap();
         // What is not in the folder now is not there after a kill either.
         assert!(folder.listing().is_empty(), "{:?}", folder.listing());

@@ -145,7 +145,8 @@ fn write(context: &ToolContext, input: &WriteInput) -> Result<ToolOutput, ToolEr
         _ => {
             atomic::replace(context, &mut place, path, before.as_ref(), &after)?;
             let verb = if before.is_some() { "Updated" } else { "Created" };
-            format!("{verb} {path} ({lines}{note})")
+            let parted = before.as_ref().map_or("", Loaded::parted);
+            format!("{verb} {path} ({lines}{note}){parted}")
         }
     };
     Ok(guard::seen(ToolOutput::text(said), &place, &guard::hash(&after)))

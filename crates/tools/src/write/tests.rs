@@ -360,3 +360,32 @@ fn a_file_too_large_to_be_seen_is_not_replaced() {
     let said = folder.play("Write", r#"{"file_path":"a.txt","content":"y"}"#);
     assert!(said.contains("files of more than 33554432 bytes cannot be changed"), "{said}");
 }
+
+#[test]
+fn a_file_that_read_never_shows_is_not_said_to_be_read_first() {
+    let folder = Folder::new(&[("nul.bin", "a\0b")]);
+    expect!["error: nul.bin has not been read in this session; Read does not show it (it contains NUL bytes), so change it with a command"].assert_eq(&folder.play("Write", r#"{"file_path":"nul.bin","content":"x"}"#));
+}
+
+#[test]
+fn other_names_of_a_file_are_said_to_keep_what_it_was() {
+    let folder = Folder::new(&[("a.txt", "old\n")]);
+    fs::hard_link(folder.path("a.txt"), folder.path("b.txt")).unwrap();
+    folder.play("Read", r#"{"file_path":"a.txt"}"#);
+    let edit = r#"{"file_path":"a.txt","old_string":"old","new_string":"new"}"#;
+    expect![[r#"
+        Edited a.txt (a file of its own now: its other hard links keep the old content):
+             1 -old
+             1 +new
+    "#]]
+    .assert_eq(&folder.play("Edit", edit));
+    assert_eq!(fs::read_to_string(folder.path("b.txt")).unwrap(), "old\n");
+    expect!["Updated a.txt (1 line)"]
+        .assert_eq(&folder.play("Write", r#"{"file_path":"a.txt","content":"x"}"#));
+    fs::remove_file(folder.path("b.txt")).unwrap();
+    fs::hard_link(folder.path("a.txt"), folder.path("b.txt")).unwrap();
+    expect![
+        "Updated a.txt (1 line) (a file of its own now: its other hard links keep the old content)"
+    ]
+    .assert_eq(&folder.play("Write", r#"{"file_path":"a.txt","content":"y"}"#));
+}

@@ -161,7 +161,12 @@ impl TypedTool for WebFetch {
             let fetched = tokio::select! {
                 fetched = self.fetch(&input) => fetched?,
                 () = context.cancel.cancelled() => {
-                    return Err(ToolError::for_model("cancelled before the answer was whole"));
+                    let why = format!(
+                        "`{}` did not answer in full before this was stopped; where nobody stopped \
+                         it, try once more, or another address",
+                        input.url
+                    );
+                    return Err(ToolError::for_model(why));
                 }
             };
             blocking(context, move |context| fetched.shown(&input, context)).await

@@ -39,6 +39,7 @@ async fn what_differs_is_shown_with_new_files() {
             {"branch":"main","ahead":0,"behind":0,"files":[],"n_more":0}
             > git_log {}
             no commit yet
+            {"commits":[]}
             > $ printf 'one\ntwo\n' > a; mkdir d; echo x > d/b; git add a d; git commit -qm 'One'
             > $ printf 'one\n2\n' > a; git rm -q d/b; echo new > 'n w'; echo i > ignored; echo ignored > .git/info/exclude
             > git_status {}

@@ -101,41 +101,56 @@ fn check(before: &[&str], role: &str, expected: Expect) {
 
 #[test]
 fn a_new_home_has_its_name_in_every_folder_above_and_an_old_one_waits_for_nothing() {
-    check(&[], "open", expect![[r#"
+    check(
+        &[],
+        "open",
+        expect![[r#"
         sync ROOT/deep/home
         sync ROOT/deep
         sync ROOT
-    "#]]);
+    "#]],
+    );
     check(&["open"], "open", expect![[""]]);
     check(&["open"], "make", expect![[""]]);
 }
 
 #[test]
 fn a_long_output_is_on_the_disk_before_a_record_names_it() {
-    check(&["make"], "spill_twice", expect![[r#"
+    check(
+        &["make"],
+        "spill_twice",
+        expect![[r#"
         sync ROOT/deep/home/sessions
         sync ROOT/deep/home/sessions/a.spill/1.1.0.txt
         sync ROOT/deep/home/sessions/a.spill
         sync ROOT/deep/home/sessions/a.spill/1.1.1.txt
         sync ROOT/deep/home/sessions/a.spill
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn media_and_its_name_are_on_the_disk_before_a_record_names_it() {
-    check(&["make"], "put", expect![[r#"
+    check(
+        &["make"],
+        "put",
+        expect![[r#"
         sync ROOT/deep/home/sessions
         sync ROOT/deep/home/sessions/a.media/599bc04d63980013e0229c62880abd7b.new
         name ROOT/deep/home/sessions/a.media/599bc04d63980013e0229c62880abd7b
         sync ROOT/deep/home/sessions/a.media/599bc04d63980013e0229c62880abd7b.json.new
         name ROOT/deep/home/sessions/a.media/599bc04d63980013e0229c62880abd7b.json
         sync ROOT/deep/home/sessions/a.media
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn all_that_a_fork_has_is_on_the_disk_before_its_name() {
-    check(&["make", "spill_twice", "put"], "fork", expect![[r#"
+    check(
+        &["make", "spill_twice", "put"],
+        "fork",
+        expect![[r#"
         sync ROOT/deep/home/sessions
         sync ROOT/deep/home/sessions/b.spill
         sync ROOT/deep/home/sessions
@@ -144,5 +159,6 @@ fn all_that_a_fork_has_is_on_the_disk_before_its_name() {
         name ROOT/deep/home/sessions/b.jsonl
         sync ROOT/deep/home/sessions
         sync ROOT/deep/home
-    "#]]);
+    "#]],
+    );
 }

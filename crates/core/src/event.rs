@@ -77,7 +77,7 @@ pub enum Event {
     },
     /// More text of the running attempt.
     TextDelta {
-        /// The block's place in the answer; see [`ModelEvent`](crate::ModelEvent).
+        /// The block's place in the answer; blocks that say nothing leave theirs empty.
         block: u32,
         /// Bytes of the block before this.
         offset: u64,
@@ -86,7 +86,7 @@ pub enum Event {
     },
     /// More reasoning of the running attempt.
     ThinkingDelta {
-        /// The block's place in the answer; see [`ModelEvent`](crate::ModelEvent).
+        /// The block's place in the answer; blocks that say nothing leave theirs empty.
         block: u32,
         /// Bytes of the block before this.
         offset: u64,
@@ -95,7 +95,7 @@ pub enum Event {
     },
     /// More of a call's input.
     ToolInputDelta {
-        /// The block's place in the answer; see [`ModelEvent`](crate::ModelEvent).
+        /// The block's place in the answer; blocks that say nothing leave theirs empty.
         block: u32,
         /// Bytes of the block before this.
         offset: u64,

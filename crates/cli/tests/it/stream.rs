@@ -538,9 +538,9 @@ fn a_killed_session_goes_on_with_what_was_pending() {
 #[test]
 fn a_turn_whose_end_is_passed_over_is_told_all_the_same() {
     let world = World::new();
-    let text = "0123456789 ".repeat(400_000);
+    let text = "0123456789 ".repeat(900_000);
     let script = format!(
-        "[script]\nloop = true\nconversations = \"many\"\n[[reply]]\ntext = \"{text}\"\nchunks = 100000\n"
+        "[script]\nloop = true\nconversations = \"many\"\n[[reply]]\ntext = \"{text}\"\nchunks = 200\n"
     );
     let stdin = format!("{}\n{}\n{}\n", input("one"), input("two"), input("three"));
     let output = world.exec(&script, &[STREAM]).stdin(stdin).run().exits(0);

@@ -155,9 +155,10 @@ fn f7_an_edited_command_runs_in_place_of_the_models() {
     glass.shows(expect![[r#"
         > push
 
-        ✓ Bash echo instead
+        ✓ Bash echo instead echo of it
           │ instead
-          │ Note: the user changed the input of this call to {"command":"echo instead"}
+          │ of it
+          │ Note: the user changed the input of this call to {"command":"echo instead\n…
 
         That ran.
 

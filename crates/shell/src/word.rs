@@ -159,9 +159,10 @@ impl Word {
     /// of several letters all but the first.
     pub(crate) fn is_option_in_part(&self) -> bool {
         let is_fed = |atom: &Atom| matches!(atom, Atom::Hole(hole) if hole.kind == HoleKind::Fed);
-        let written = self.known_prefix();
-        let is_open = self.has_pattern() || self.atoms.iter().any(is_fed);
-        written.starts_with('-') && !written.contains('=') && is_open
+        let is_option = matches!(self.atoms.first(), Some(Atom::Plain('-') | Atom::Quoted('-')));
+        is_option
+            && (self.has_pattern() || self.atoms.iter().any(is_fed))
+            && !self.known_prefix().contains('=')
     }
 
     /// The text up to the first part that is computed or a pattern.

@@ -23,8 +23,13 @@ enum Quoted {
 impl Reader<'_> {
     /// The words that the source of a word becomes.
     pub(crate) fn words(&mut self, source: &str) -> Vec<Word> {
-        let words = self.one_word(source).with_braces_expanded();
-        words.into_iter().map(|word| self.at_home(word)).collect()
+        let mut words = self.one_word(source).with_braces_expanded();
+        for word in &mut words {
+            if let Some(Atom::Plain('~')) = word.atoms.first() {
+                *word = self.at_home(std::mem::take(word));
+            }
+        }
+        words
     }
 
     /// The word with its folder where a tilde begins it: braces may have put one there.

@@ -85,11 +85,14 @@ fn is_quiet(item: &CommandPrefixOrSuffixItem) -> bool {
         IoRedirect::HereDocument(None | Some(0), _) | IoRedirect::HereString(None | Some(0), _) => {
             true
         }
-        IoRedirect::File(descriptor, kind, IoFileRedirectTarget::Filename(_)) => match descriptor {
-            None | Some(0) => matches!(kind, Kind::Read),
-            Some(2) => matches!(kind, Kind::Write | Kind::Append | Kind::Clobber),
-            Some(_) => false,
-        },
+        IoRedirect::File(descriptor, kind, IoFileRedirectTarget::Filename(file)) => {
+            match descriptor {
+                None | Some(0) => matches!(kind, Kind::Read),
+                // Another name may be that of what it prints to.
+                Some(2) => matches!(kind, Kind::Write | Kind::Append) && file.value == "/dev/null",
+                Some(_) => false,
+            }
+        }
         _ => false,
     }
 }

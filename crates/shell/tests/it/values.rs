@@ -54,6 +54,8 @@ fn what_bash_takes_for_arithmetic_holds_no_command() {
             "x='a[$(touch p)]'; n=$(date +%N); echo $((n))",
             "x='a[$(touch p)]'; n=$(wc -l < a '*x'); echo $((n))",
             "wc='a[$(touch p)]'; n=$(wc -l < gone 2>&1); echo $((n))",
+            "stat='a[$(touch p)]'; n=$(stat -c %s gone 2>/dev/stdout); echo $((n))",
+            "wc='a[$(touch p)]'; n=$(wc -l < gone 2>> /dev/fd/1); echo $((n))",
             "x='a[$(touch p)]'; n=$(echo 3 | wc -l || echo x); echo $((n))",
             "x='a[$(touch p)]'; n=$((echo x) ); echo $((n))",
             "x='a[$(touch p)]'; n=${#/0/x}; echo $((n))",
@@ -100,6 +102,8 @@ fn what_bash_takes_for_arithmetic_holds_no_command() {
             x='a[$(touch p)]'; n=$(date +%N); echo $((n)): bash takes a value for arithmetic that could hold commands
             x='a[$(touch p)]'; n=$(wc -l < a '*x'); echo $((n)): bash takes a value for arithmetic that could hold commands
             wc='a[$(touch p)]'; n=$(wc -l < gone 2>&1); echo $((n)): bash takes a value for arithmetic that could hold commands
+            stat='a[$(touch p)]'; n=$(stat -c %s gone 2>/dev/stdout); echo $((n)): bash takes a value for arithmetic that could hold commands
+            wc='a[$(touch p)]'; n=$(wc -l < gone 2>> /dev/fd/1); echo $((n)): bash takes a value for arithmetic that could hold commands
             x='a[$(touch p)]'; n=$(echo 3 | wc -l || echo x); echo $((n)): bash takes a value for arithmetic that could hold commands
             x='a[$(touch p)]'; n=$((echo x) ); echo $((n)): it does not parse as shell
             x='a[$(touch p)]'; n=${#/0/x}; echo $((n)): bash takes a value for arithmetic that could hold commands

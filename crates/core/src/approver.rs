@@ -9,8 +9,9 @@ use crate::{BoxFuture, Decision, OpenPermission, PermissionReason};
 ///
 /// The driver calls it once per request and runs several at the same time; a decision that comes
 /// through the session first wins, and the future is dropped. `None`, a panic, or an approver that
-/// is gone count as a denial, in whose words the model is told of a panic. A decision that cannot be used, such as an edited input that does not
-/// fit its tool, is given back: it is asked again with the objection, a few times.
+/// is gone count as a denial, in whose words the model is told of a panic. A decision that cannot be
+/// used, such as an edited input that does not fit its tool, is given back: it is asked again with
+/// the objection, a few times.
 ///
 /// ```
 /// use heeler_core::{Approver, BoxFuture, Decision, OpenPermission};

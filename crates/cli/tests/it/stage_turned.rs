@@ -28,9 +28,11 @@ fn after(command: &str, form: &str) -> (World, String) {
     (world, id)
 }
 
-/// What is shown of the stage, how often a person is asked who answers so, and what is there then.
-fn check(command: &str, answers: &str, shown: Expect, came_to: Expect) {
-    for form in FORMS {
+/// What is shown of the stage; and by what a person answers, how often they are asked and what is there then.
+fn check(command: &str, shown: Expect, answered: &[(&str, Expect)]) {
+    for (form, (answers, came_to)) in
+        FORMS.into_iter().flat_map(|form| answered.iter().map(move |it| (form, it)))
+    {
         let (world, id) = after(command, form);
         shown.assert_eq(&world.heeler(&["stage", "show", &id]).run().exits(0).stdout);
         let mut apply = program(env!("CARGO_BIN_EXE_heeler"));
@@ -55,7 +57,6 @@ fn a_file_or_link_that_became_a_folder_is_asked_about_before_what_comes_into_it(
     }
     check(
         INTO_FOLDERS,
-        "n\ny\ny\n",
         expect![[r#"
         diff --git a/config b/config
         deleted file mode 100644
@@ -89,7 +90,10 @@ fn a_file_or_link_that_became_a_folder_is_asked_about_before_what_comes_into_it(
         @@ -0,0 +1 @@
         +l
     "#]],
-        expect![[r#"
+        &[
+            (
+                "n\ny\ny\n",
+                expect![[r#"
         3 questions, applied to 2 of 5 paths
         config precious\n
         d/
@@ -99,44 +103,10 @@ fn a_file_or_link_that_became_a_folder_is_asked_about_before_what_comes_into_it(
         link/
         link/b l\n
     "#]],
-    );
-    check(
-        INTO_FOLDERS,
-        "y\nn\ny\nd\n",
-        expect![[r#"
-        diff --git a/config b/config
-        deleted file mode 100644
-        --- a/config
-        +++ /dev/null
-        @@ -1 +0,0 @@
-        -precious
-        diff --git a/config b/config
-        new file mode 040755
-        diff --git a/config/a b/config/a
-        new file mode 100644
-        --- /dev/null
-        +++ b/config/a
-        @@ -0,0 +1 @@
-        +new
-        diff --git a/config/b b/config/b
-        new file mode 100644
-        --- /dev/null
-        +++ b/config/b
-        @@ -0,0 +1 @@
-        +more
-        diff --git a/link b/link
-        deleted file mode 120000
-        -config
-        diff --git a/link b/link
-        new file mode 040755
-        diff --git a/link/b b/link/b
-        new file mode 100644
-        --- /dev/null
-        +++ b/link/b
-        @@ -0,0 +1 @@
-        +l
-    "#]],
-        expect![[r#"
+            ),
+            (
+                "y\nn\ny\nd\n",
+                expect![[r#"
         4 questions, applied to 2 of 5 paths
         config/
         config/b more\n
@@ -146,6 +116,8 @@ fn a_file_or_link_that_became_a_folder_is_asked_about_before_what_comes_into_it(
         d/one 1\n
         link -> config
     "#]],
+            ),
+        ],
     );
 }
 
@@ -156,7 +128,6 @@ fn what_stood_in_a_folder_that_is_none_any_more_is_shown_and_taken_with_it() {
     }
     check(
         "rm -r d; echo file >d; echo z >z",
-        "n\ny\n",
         expect![[r#"
         diff --git a/d b/d
         deleted file mode 040755
@@ -185,7 +156,9 @@ fn what_stood_in_a_folder_that_is_none_any_more_is_shown_and_taken_with_it() {
         @@ -0,0 +1 @@
         +z
     "#]],
-        expect![[r#"
+        &[(
+            "n\ny\n",
+            expect![[r#"
         2 questions, applied to 1 of 4 paths
         config precious\n
         d/
@@ -195,10 +168,10 @@ fn what_stood_in_a_folder_that_is_none_any_more_is_shown_and_taken_with_it() {
         link -> config
         z z\n
     "#]],
+        )],
     );
     check(
         "rm -r d; ln -s link d; echo z >z",
-        "y\nn\n",
         expect![[r#"
         diff --git a/d b/d
         deleted file mode 040755
@@ -224,12 +197,15 @@ fn what_stood_in_a_folder_that_is_none_any_more_is_shown_and_taken_with_it() {
         @@ -0,0 +1 @@
         +z
     "#]],
-        expect![[r#"
+        &[(
+            "y\nn\n",
+            expect![[r#"
         2 questions, applied to 3 of 4 paths
         config precious\n
         d -> link
         link -> config
     "#]],
+        )],
     );
 }
 
